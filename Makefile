@@ -2,7 +2,7 @@
 # A thin front for meson and ninja. `make demo` and `make test` install what is missing first (scripts/setup); the other
 # targets say what is missing and how to get it.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all tools docs demo dist package test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
+.PHONY: all tools docs demo dist package package-test site test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -95,6 +95,14 @@ docs: all
 	@$(B)/waitgate isa --timing >docs/timing_constants.md
 	@scripts/pictures $(B)/waitgate
 
+# The documents as a site, with the playground in it; looked at with a browser.
+site: all
+	@scripts/setup --site
+	@$(call CONFIGURE,$(B)/browser,NODE_PATH=/usr/share/nodejs,--cross-file site/emscripten.ini --buildtype=release -Dbrowser=true)
+	@export NODE_PATH=/usr/share/nodejs; $(call NINJA,$(B)/browser,site/playground.js)
+	@scripts/site $(B)/browser/site/playground.js $(B)/site
+	@python3 tests/browser/test_site.py $(B)/waitgate . $(B)/site/html
+
 # A tarball that builds without git, and Debian packages made from it.
 VERSION = $(shell sed -n "s/^  version: '\([^']*\)'.*/\1/p" meson.build)
 dist:
@@ -103,9 +111,15 @@ dist:
 	@echo $(B)/dist/waitgate-$(VERSION).tar.gz
 
 package: dist
+	@scripts/setup --package
 	@rm -rf $(B)/package && mkdir -p $(B)/package && tar -xf $(B)/dist/waitgate-$(VERSION).tar.gz -C $(B)/package
 	@cd $(B)/package/waitgate-$(VERSION) && dpkg-buildpackage -b -us -uc >../package.log 2>&1 || { tail -30 ../package.log; exit 1; }
 	@ls $(B)/package/*.deb
+
+# The packages built again, and installed in a clean Debian (debootstrap, root).
+package-test: package
+	@scripts/setup --package
+	@python3 tests/packages/test_packages.py .
 
 install: all
 	@$(if $(PREFIX),meson configure $(B) --prefix=$(PREFIX))

@@ -13,12 +13,6 @@ typedef struct prompt {
     char text[64];
 } prompt;
 
-static bool interrupted(void *user)
-{
-    (void)user;
-    return wg_interrupted();
-}
-
 static const char *name_of(const wg_debugging *g, char *room, size_t bytes)
 {
     if (g->chip)
@@ -28,42 +22,14 @@ static const char *name_of(const wg_debugging *g, char *room, size_t bytes)
     return room;
 }
 
-/* A line; false: the user leaves. */
+/* Obeys a line and prints the answer; false: the user leaves. */
 static bool obey(wg_debugging *g, const char *line)
 {
-    char *answer = NULL;
-    line += strspn(line, " \t");
-    size_t length = strcspn(line, " \t\r\n"), room = 1 << 16;
-    if (length == 4 && strncmp(line, "quit", 4) == 0)
-        return false;
-    if (length == 6 && strncmp(line, "thread", 6) == 0) {
-        char name[40] = "";
-        const char *rest = line + 6 + strspn(line + 6, " \t");
-        wg_who who = g->who;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, "\r\n"), rest);
-        if (wg_debugging_who(g, name, &who))
-            g->who = who;
-        else
-            printf("thread [X-Y] b|nc|t0|t1|t2|0|1|2\n");
-        return true;
-    }
-    if (!length)
-        return true;
-    wg_interrupt_begin();
-    /* A command that lets time pass is not to be given twice: room for a long answer from the start. */
-    for (room = 1 << 22; room && !(answer = wg_malloc(room)); room /= 2)
-        ;
-    if (answer) {
-        wg_debug_command(g->d, g->who, line, answer, room);
-        fputs(answer, stdout);
-        wg_debug_state s;
-        wg_debug_state_get(g->d, &s);
-        if (s.who.agent < WG_WHO_OF_TILE && (s.pause == WG_PAUSE_BREAK || s.pause == WG_PAUSE_WATCH))
-            g->who = s.who;
-    }
-    free(answer);
-    wg_interrupt_end();
-    return true;
+    wg_text answer = {0};
+    const bool stays = wg_debugging_obey(g, line, &answer);
+    fputs(wg_text_of(&answer), stdout);
+    wg_text_free(&answer);
+    return stays;
 }
 
 static void from_pipe(wg_debugging *g)
@@ -120,7 +86,7 @@ int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error)
 {
     (void)out;
     wg_debugging g;
-    bool ok = wg_debugging_open(&g, args, interrupted, error);
+    bool ok = wg_debugging_open(&g, args, wg_debugging_interrupted, error);
     if (ok && isatty(STDIN_FILENO))
         from_terminal(&g);
     else if (ok)

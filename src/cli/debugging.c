@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/debugging.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -139,4 +140,48 @@ bool wg_debugging_who(const wg_debugging *g, const char *text, wg_who *who)
             return true;
         }
     return false;
+}
+
+bool wg_debugging_interrupted(void *user)
+{
+    (void)user;
+    return wg_interrupted();
+}
+
+bool wg_debugging_obey(wg_debugging *g, const char *line, wg_text *out)
+{
+    line += strspn(line, " \t");
+    const size_t length = strcspn(line, " \t\r\n");
+    if (length == 4 && strncmp(line, "quit", 4) == 0)
+        return false;
+    if (length == 6 && strncmp(line, "thread", 6) == 0) {
+        char name[40] = "";
+        const char *rest = line + 6 + strspn(line + 6, " \t");
+        wg_who who = g->who;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, "\r\n"), rest);
+        if (wg_debugging_who(g, name, &who))
+            g->who = who;
+        else
+            wg_textf(out, "thread [X-Y] b|nc|t0|t1|t2|0|1|2\n");
+        return true;
+    }
+    if (!length)
+        return true;
+    /* A command that lets time pass cannot be given twice: room for a long answer from the start. */
+    char *answer = NULL;
+    size_t room = 1 << 22;
+    wg_interrupt_begin();
+    while (room && !(answer = wg_malloc(room)))
+        room /= 2;
+    if (answer) {
+        wg_debug_command(g->d, g->who, line, answer, room);
+        wg_textf(out, "%s", answer);
+        wg_debug_state s;
+        wg_debug_state_get(g->d, &s);
+        if (s.who.agent < WG_WHO_OF_TILE && (s.pause == WG_PAUSE_BREAK || s.pause == WG_PAUSE_WATCH))
+            g->who = s.who;
+    }
+    free(answer);
+    wg_interrupt_end();
+    return true;
 }

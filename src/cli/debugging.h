@@ -22,5 +22,9 @@ bool wg_debugging_open(wg_debugging *g, const wg_args *args, bool (*interrupted)
 void wg_debugging_close(wg_debugging *g);
 /* "t1", "0", of a chip also "1-2" and "1-2 t1": whom a line names; false: nobody. */
 bool wg_debugging_who(const wg_debugging *g, const char *text, wg_who *who);
+/* A line of the prompt: the answer goes to `out`. False: it says quit. */
+bool wg_debugging_obey(wg_debugging *g, const char *line, wg_text *out);
+/* SIGINT has come; for wg_debugging_open(). */
+bool wg_debugging_interrupted(void *user);
 
 #endif

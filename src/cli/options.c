@@ -34,7 +34,7 @@ static void help_all(wg_text *out)
     for (unsigned i = 0; i < WG_CMD_COUNT; i++)
         wg_textf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     wg_textf(out,
-             "\n`waitgate COMMAND --help` lists the options of a command; `waitgate --version` says which this is.\n");
+             "\n`waitgate COMMAND --help` lists a command's options; `waitgate --version` says\nwhich version this is.\n");
 }
 
 static void help_command(wg_text *out, unsigned command)

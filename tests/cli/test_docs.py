@@ -33,6 +33,15 @@ def commands():
 
 
 @test
+def help_fits(d):
+    """On a terminal of 80 columns."""
+    for words in [[], *([command] for command in commands())]:
+        text = subprocess.run([WAITGATE, *words, "--help"], capture_output=True, text=True, env=dict(os.environ, COLUMNS="80")).stdout
+        wide = [line for line in text.splitlines() if len(line) > 80]
+        assert len(text) > 100 and not wide, (words, wide)
+
+
+@test
 def isa_page(d):
     page = (ROOT / "docs/isa.md").read_text()
     rows, arch = [], None

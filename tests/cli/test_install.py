@@ -91,6 +91,9 @@ with tempfile.TemporaryDirectory() as scratch:
         sh(compiler, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", d / "user.c", "-o", d / "user", *flags)
         out = sh(d / "user", env=dict(os.environ, LD_LIBRARY_PATH=str(pc.parent.parent)))
         check(out == f"{version} 1 7\n", f"the program says {out!r}")
+    archive = next((d / "root").rglob("libwaitgate.a"))
+    sh("gcc", "-std=c11", d / "user.c", archive, "-o", d / "static", *(f for f in flags if f.startswith("-I")))
+    check(sh(d / "static") == f"{version} 1 7\n", "the program that was linked with the archive")
     # The example of docs/api.md.
     page = (pathlib.Path(sys.argv[2]) / "docs/api.md").read_text()
     (d / "api.c").write_text(re.search(r"^```c\n(.*?)^```", page, re.S | re.M)[1])

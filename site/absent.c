@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a browser does not have: ELF files, chip files, saved runs, a terminal, other processes. The command line is complete otherwise; a
+ * command that needs one of these fails with a sentence.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "cli/chip_yaml.h"
+#include "cli/commands.h"
+#include "cli/diff.h"
+#include "elf/elf.h"
+
+/* ---- ELF files (src/elf) ---- */
+
+bool wg_elf_is_elf(const void *bytes, size_t count)
+{
+    (void)bytes, (void)count;
+    return false;
+}
+wg_elf *wg_elf_open(const char *name, const void *bytes, size_t count, char *error, size_t error_bytes)
+{
+    (void)bytes, (void)count;
+    snprintf(error, error_bytes, "%s: the playground reads no ELF files", name);
+    return NULL;
+}
+wg_elf *wg_elf_open_file(const char *path, char *error, size_t error_bytes)
+{
+    return wg_elf_open(path, NULL, 0, error, error_bytes);
+}
+/* No wg_elf exists, so nobody has one to ask. */
+void wg_elf_close(wg_elf *elf) { (void)elf; }
+uint32_t wg_elf_entry(const wg_elf *elf) { return (void)elf, 0; }
+const char *wg_elf_name(const wg_elf *elf) { return (void)elf, ""; }
+size_t wg_elf_segments(const wg_elf *elf) { return (void)elf, 0; }
+const wg_elf_segment *wg_elf_segment_at(const wg_elf *elf, size_t index) { return (void)elf, (void)index, NULL; }
+const wg_elf_symbol *wg_elf_symbol_named(const wg_elf *elf, const char *name) { return (void)elf, (void)name, NULL; }
+const wg_elf_symbol *wg_elf_function(const wg_elf *elf, uint32_t address) { return (void)elf, (void)address, NULL; }
+bool wg_elf_section(const wg_elf *elf, const char *name, uint32_t *address, uint32_t *bytes)
+{
+    return (void)elf, (void)name, (void)address, (void)bytes, false;
+}
+bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
+{
+    return (void)elf, (void)address, (void)out, false;
+}
+unsigned wg_elf_inlined_at(wg_elf *elf, uint32_t address, wg_elf_call *call, unsigned most)
+{
+    return (void)elf, (void)address, (void)call, (void)most, 0;
+}
+bool wg_elf_out_of_memory(const wg_elf *elf) { return (void)elf, false; }
+
+/* ---- Chip files (src/cli/chip_yaml.c) ---- */
+
+bool wg_chip_runs(const wg_chip_tiles *t) { return (void)t, false; }
+bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t bytes)
+{
+    *out = (wg_chip_file){.name = name, .source = text, .source_bytes = bytes, .errors = 1};
+    wg_textf(&out->report, "%s: the playground reads no chip files\n", name);
+    return false;
+}
+void wg_chip_free(wg_chip_file *file) { wg_text_free(&file->report); }
+void wg_chip_complain(wg_chip_file *file, wg_chip_mark mark, const char *format, ...)
+{
+    (void)file, (void)mark, (void)format;
+}
+
+/* ---- Saved runs (src/cli/diff_read.c), the prompt (src/cli/debug.c) ---- */
+
+bool wg_saved_run_read(wg_saved_run *run, const char *path, wg_text *error)
+{
+    *run = (wg_saved_run){0};
+    wg_textf(error, "waitgate: %s: the playground compares no saved runs\n", path);
+    return false;
+}
+void wg_saved_run_free(wg_saved_run *run) { (void)run; }
+
+int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error)
+{
+    (void)args, (void)out;
+    wg_textf(error, "waitgate: the playground has its debugger beside the program\n");
+    return WG_EXIT_ERROR;
+}
+
+/* ---- Other processes ---- */
+
+static int not_here(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+int memfd_create(const char *name, unsigned flags) { return (void)name, (void)flags, not_here(); }
+int prctl(int option, ...) { return (void)option, not_here(); }
+pid_t wait4(pid_t process, int *status, int options, struct rusage *usage)
+{
+    return (void)process, (void)status, (void)options, (void)usage, not_here();
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The site as a reader meets it: pages, links, and the playground in a real browser. `make site` runs this.
+
+usage: test_site.py WAITGATE ROOT SITE
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import urllib.parse
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from suite import run, test  # noqa: E402
+from webdriver import Browser, missing  # noqa: E402
+
+WAITGATE, ROOT, SITE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]).resolve()
+PLAYGROUND = SITE / "playground" / "index.html"
+
+
+def examples():
+    text = (SITE / "playground" / "examples.js").read_text()
+    return json.loads(text[text.index("["):text.rindex("]") + 1])
+
+
+def wait(browser, condition, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if browser.run(f"return {condition}"):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"not within {seconds} s: {condition}; {browser.complaints()}")
+
+
+def start(browser):
+    browser.open(PLAYGROUND)
+    wait(browser, "document.getElementById('text').textContent !== ''")
+
+
+def shot(browser, name):
+    """Kept where WG_SCREENSHOTS says, to be looked at."""
+    if os.environ.get("WG_SCREENSHOTS"):
+        browser.screenshot(pathlib.Path(os.environ["WG_SCREENSHOTS"]) / f"{name}.png")
+
+
+@test
+def links_lead_somewhere(_):
+    """Every link of every page that leads to a file of the site finds one; nothing is fetched from elsewhere."""
+    pages = list(SITE.rglob("*.html"))
+    assert len(pages) > 40, len(pages)
+    for page in pages:
+        text = page.read_text()
+        for target in re.findall(r'(?:href|src)="([^"#]+)', text):
+            if re.match(r"[a-z]+:", target):
+                assert not re.search(rf'(?:<script|<img|<link)[^>]+"{re.escape(target)}', text), (page, target)
+                continue
+            path = (page.parent / urllib.parse.unquote(target.partition("?")[0])).resolve()
+            assert path.exists() or page.name == "404.html", (page, target)
+
+
+@test
+def why_deadlock_hangs(_):
+    """From the first page to the reason of the hang, by clicks alone; the first result within two seconds."""
+    with Browser() as b:
+        b.open(SITE / "index.html")
+        b.complaints() # the generator's search wants a server
+        b.run("document.querySelector('a[href*=\"program=deadlock.tasm\"]').click()")
+        wait(b, "location.pathname.endsWith('playground/index.html') && !!document.getElementById('text')?.textContent", 10)
+        taken = b.run("return performance.now()")
+        assert "wait for each other in a circle" in b.text("#text"), b.text("#text")[:300]
+        lines = b.run("return [...document.querySelectorAll('#numbers .at')].map(e => +e.textContent)")
+        assert lines == [8, 16], lines
+        shot(b, "playground")
+        assert not b.complaints(), b.complaints()
+        print(f"first result {taken:.0f} ms after the page was opened")
+        assert taken < 2000, taken
+
+
+@test
+def small(_):
+    size = sum(p.stat().st_size for p in (SITE / "playground").iterdir())
+    print(f"the playground has {size / 1e6:.2f} MB")
+    assert size < 3_000_000, size
+
+
+@test
+def equals_the_command_line(d):
+    """Every program of the list: the page says what the command line says, to the letter."""
+    programs = examples()
+    assert len(programs) > 60, len(programs)
+    with Browser() as b:
+        start(b)
+        for number, program in enumerate(programs):
+            (d / program["name"]).write_text(program["source"])
+            said = subprocess.run([WAITGATE, "run", "--timeline", "--max-cycles", "1000000", "--arch", program["arch"], program["name"]],
+                                  cwd=d, capture_output=True, text=True, env=dict(os.environ, COLUMNS="100"))
+            b.run("load(arguments[0]); document.getElementById('run').click()", number)
+            shown = b.text("#text")
+            assert shown == said.stdout + said.stderr, (program["name"], shown[:600], said.stdout[:600], said.stderr[:300])
+            assert b.text("#status").startswith(f"status {said.returncode},"), (program["name"], b.text("#status"))
+        assert not b.complaints(), b.complaints()
+
+
+@test
+def report_and_steps(_):
+    """The report's page beside the program; cycles forwards and backwards; a command; a link that brings the program back."""
+    with Browser() as b:
+        start(b)
+        b.run("document.querySelector('[data-tab=report]').click()")
+        wait(b, "document.getElementById('report').contentDocument?.querySelectorAll('#labels div').length > 2")
+        frame = "document.getElementById('report').contentDocument"
+        assert "deadlock.tasm" in b.run(f"return {frame}.getElementById('title').textContent")
+        b.run("document.querySelector('[data-tab=machine]').click()")
+        for button, cycle in (("step 10", 10), ("step -1", 9), ("step 1", 10), ("goto 0", 0), ("continue", 12)):
+            b.run(f"document.querySelector('[data-debug=\"{button}\"]').click()")
+            assert b.text("#cycle") == f"cycle {cycle}", (button, b.text("#cycle"), b.text("#answer"))
+        assert "2 held by thread 0, 3 held by thread 1" in b.text("#state"), b.text("#state")
+        shot(b, "playground-steps")
+        b.run("document.getElementById('command').value = 'semaphores'; document.getElementById('prompt').requestSubmit()")
+        assert "mutex 2: held by thread 0" in b.text("#answer"), b.text("#answer")
+        b.run("document.getElementById('source').value = '.thread 0\\n ttnop ; ü\\n'; document.getElementById('share').click()")
+        address = b.run("return location.href")
+        b.run("location.href = 'about:blank'")
+        b.run("location.href = arguments[0]", address)
+        wait(b, "document.getElementById('text')?.textContent.includes('done after')")
+        assert b.run("return document.getElementById('source').value") == ".thread 0\n ttnop ; ü\n"
+        assert not b.complaints(), b.complaints()
+
+
+@test
+def hostile_programs(_):
+    """What the page cannot run gets a sentence; text stays text; a long run ends."""
+    with Browser() as b:
+        start(b)
+        for source, answer in ((".core b\n  ebreak\n", "program"), (".thread 0\n <img src=x onerror=alert(1)>\n", "<img"),
+                               ("\u0000\ufffd" * 50, "program"), (".l1 0xFFFFFFFF\n .word 1\n", "program"), ("", "")):
+            b.run("""document.getElementById('source').value = arguments[0]; document.getElementById('run').click()
+                  document.querySelector('[data-tab=report]').click(); document.querySelector('[data-tab=machine]').click()
+                  document.querySelector('[data-tab=text]').click()""", source)
+            assert answer.replace("program", ".tasm") in b.text("#text"), (source, b.text("#text")[:300])
+            assert b.run("return document.querySelectorAll('img').length") == 0
+        b.run("""document.getElementById('source').value = '.thread 0\\n.repeat 60000\\nttdmanop\\nttsetdmareg 0, 7, 0, 8\\n.endr\\n';
+              document.getElementById('run').click()""")
+        assert "done after" in b.text("#text"), b.text("#text")[:300]
+        assert not b.complaints(), b.complaints()
+
+
+if missing():
+    print(f"not installed: {', '.join(missing())} (scripts/setup --test installs it)")
+    sys.exit(1)
+run()

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Debian packages as their users meet them: built twice with the same bits, installed in a clean Debian, used there.
+
+usage: test_packages.py ROOT          after `make package`; `make package-test` runs it. Needs root: it makes a chroot.
+"""
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from suite import run, test  # noqa: E402
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+PACKAGES = ROOT / "build" / "package"
+CLEAN = ROOT / "build" / "clean-debian"
+
+
+def call(*command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
+    assert done.returncode == 0, (command, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    return done.stdout
+
+
+def inside(*command, status=0):
+    done = subprocess.run(["chroot", CLEAN, *command], capture_output=True, text=True,
+                          env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"})
+    assert done.returncode == status, (command, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    return done.stdout
+
+
+def debs(folder):
+    found = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.glob("*.deb") if "-dbgsym" not in p.name}
+    assert len(found) == 4, found
+    return found
+
+
+@test
+def same_bits(d):
+    """A second build, in another folder, makes the same packages."""
+    tarball = next((ROOT / "build" / "dist").glob("waitgate-*.tar.gz"))
+    call("tar", "-xf", tarball, "-C", d)
+    source = next(d.glob("waitgate-*"))
+    call("dpkg-buildpackage", "-b", "-us", "-uc", cwd=source)
+    assert debs(d) == debs(PACKAGES)
+
+
+@test
+def clean_debian(d):
+    """Installed by apt in a Debian that has nothing else: command, manual, library, Python module, the libttsim ABI."""
+    shutil.rmtree(CLEAN, ignore_errors=True)
+    call("debootstrap", "--variant=minbase", "bookworm", CLEAN)
+    for path in PACKAGES.glob("*.deb"):
+        shutil.copy(path, CLEAN / "tmp")
+    shutil.copytree(ROOT / "examples", CLEAN / "examples")
+    shutil.copy("/etc/resolv.conf", CLEAN / "etc/resolv.conf")
+    for name in ("http_proxy", "https_proxy"):
+        if os.environ.get(name):
+            (CLEAN / "etc/apt/apt.conf.d/proxy").write_text(f'Acquire::http::Proxy "{os.environ[name]}";\n')
+    names = [f"/tmp/{name}" for name in debs(PACKAGES)]
+    inside("apt-get", "update", "-qq")
+    inside("apt-get", "install", "-y", "-qq", "--no-install-recommends", *names)
+    assert "wait for each other in a circle" in inside("waitgate", "run", "/examples/deadlock.tasm", status=3)
+    assert "binutils-riscv64-unknown-elf" in subprocess.run(["chroot", CLEAN, "waitgate", "run", "/examples/core.tasm"], capture_output=True,
+                                            text=True).stderr, "a missing assembler is named"
+    inside("test", "-f", "/usr/share/man/man1/waitgate.1.gz")
+    tile = "import waitgate; t = waitgate.Tile('bh'); print(t.cycle)"
+    assert inside("python3", "-c", tile).strip() == "0"
+    inside("python3", "-c", "import ctypes; ctypes.CDLL('libttsim_bh.so').libttsim_init; ctypes.CDLL('libttsim_wh.so').libttsim_init")
+    inside("apt-get", "install", "-y", "-qq", "--no-install-recommends", "gcc", "libc6-dev", "pkg-config")
+    (CLEAN / "p.c").write_text('#include <waitgate/waitgate.h>\n#include <stdio.h>\nint main(void) { puts(wg_version()); }\n')
+    version = inside("sh", "-c", "cc /p.c -o /p $(pkg-config --cflags --libs waitgate) && /p").strip()
+    assert inside("waitgate", "--version").split()[-1] == version, version
+    inside("apt-get", "purge", "-y", "-qq", "waitgate", "libwaitgate0", "libwaitgate-dev", "python3-waitgate")
+    left = [p for p in CLEAN.rglob("*waitgate*") if "tmp" not in p.parts and "examples" not in p.parts and "log" not in p.parts]
+    assert not left, left
+    shutil.rmtree(CLEAN)
+
+
+if os.geteuid():
+    sys.exit("test_packages.py: run this as root: it makes a chroot")
+run()
