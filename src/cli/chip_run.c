@@ -38,6 +38,7 @@ struct wg_chip_run {
     size_t tiles;
     shared_elf *elf;
     size_t elfs;
+    wg_inputs inputs;      /* memory that the file fills */
     wg_races_group *races; /* check */
     wg_ended ended;
 };
@@ -278,16 +279,26 @@ static void refuse_memory(chip_run *r, const chip_tile *at, const wg_chip_image 
 static bool load_image(chip_run *r, const chip_tile *at, const wg_chip_image *image, memory_fn memory, wg_text *error)
 {
     wg_text bytes = {0};
+    wg_image_shape shape = {.type = image->type, .tilized = image->tilized};
     bool ok = true;
     if (image->file) {
         char *path = resolve(r, image->file, at);
-        ok = path && wg_image_read(r->file.name, path, image->type, image->tilized, &bytes, error);
+        ok = path && wg_image_read(r->file.name, path, &shape, &bytes, error);
         free(path);
     } else {
         wg_text_add(&bytes, image->word, 4 * image->words);
     }
     if (ok && bytes.size && !(ok = memory(r, at, image->address, (uint8_t *)bytes.data, bytes.size, true)))
         refuse_memory(r, at, image, bytes.size, "written");
+    const char *name = image->file ? image->file : r->file.name;
+    if (ok && at &&
+        !wg_inputs_add(
+            &r->inputs,
+            &(wg_input){.x = at->x, .y = at->y, .address = image->address, .bytes = bytes.size, .shape = shape},
+            name)) {
+        r->file.out_of_memory = true;
+        ok = false;
+    }
     wg_text_free(&bytes);
     return ok;
 }
@@ -410,6 +421,7 @@ static void close_run(chip_run *r)
     wg_races_group_free(r->races);
     wg_card_destroy(r->card);
     free(r->host);
+    free(r->inputs.list);
     wg_chip_free(&r->file);
     free(r->source);
 }
@@ -521,6 +533,8 @@ wg_session *wg_chip_session(wg_chip_run *r, unsigned x, unsigned y)
 {
     return of_tile(r, y * wg_grid_width(r->grid) + x);
 }
+
+const wg_inputs *wg_chip_inputs(const wg_chip_run *r) { return &r->inputs; }
 
 uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes)
 {

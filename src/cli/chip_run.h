@@ -17,6 +17,8 @@ wg_grid *wg_chip_grid(wg_chip_run *r);
 wg_session *wg_chip_session(wg_chip_run *r, unsigned x, unsigned y);
 /* Time up to `cycle`, with the conditions of the file. */
 wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop);
+/* What the file put into tiles' memory. */
+const wg_inputs *wg_chip_inputs(const wg_chip_run *r);
 /* The host's memory. */
 uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes);
 

@@ -115,54 +115,69 @@ bool wg_load_programs(wg_session *s, wg_text *error)
     return true;
 }
 
-/* FILE[:TYPE[,tilized[=ROWSxCOLUMNS]]]; the type part is only one if it is a type's name. */
+bool wg_image_shape_parse(const char *text, wg_image_shape *out, wg_text *error)
+{
+    size_t n = strcspn(text, ",="), x;
+    uint64_t rows, columns;
+    *out = (wg_image_shape){.type = wg_type_find(text, n)};
+    if (out->type == WG_TYPE_COUNT) {
+        wg_textf(error, "waitgate: `%.*s` is no type of elements\n", (int)n, text);
+        return false;
+    }
+    const char *rest = text + n;
+    out->tilized = strncmp(rest, ",tilized", 8) == 0;
+    rest += out->tilized ? 8 : 0;
+    if (!*rest)
+        return true;
+    x = strcspn(rest, "x");
+    if (*rest == '=' && rest[x] && wg_parse_number(rest + 1, x - 1, &rows) &&
+        wg_parse_number(rest + x + 1, strlen(rest + x + 1), &columns) && rows && columns && rows < 65536 &&
+        columns < 65536) {
+        out->rows = (size_t)rows;
+        out->columns = (size_t)columns;
+        return true;
+    }
+    wg_textf(error, "waitgate: after the type only `,tilized` and `=ROWSxCOLUMNS` can follow, not `%s`\n", rest);
+    return false;
+}
+
+/* FILE[:TYPE[,tilized][=ROWSxCOLUMNS]]; the type part is only one if it is a type's name. */
 typedef struct typed_file {
     char path[512];
-    wg_type type;
-    bool tilized;
-    size_t rows, columns; /* 0: not given */
+    wg_image_shape shape;
 } typed_file;
 
 static bool read_typed(typed_file *f, const char *text, wg_text *error)
 {
-    *f = (typed_file){.type = WG_TYPE_RAW};
+    *f = (typed_file){.shape.type = WG_TYPE_RAW};
     const char *colon = strrchr(text, ':');
-    size_t n = colon ? strcspn(colon + 1, ",") : 0;
-    wg_type type = colon ? wg_type_find(colon + 1, n) : WG_TYPE_COUNT;
-    size_t path = type == WG_TYPE_COUNT ? strlen(text) : (size_t)(colon - text);
+    const bool typed = colon && wg_type_find(colon + 1, strcspn(colon + 1, ",=")) != WG_TYPE_COUNT;
+    size_t path = typed ? (size_t)(colon - text) : strlen(text);
     if (path == 0 || path >= sizeof f->path) {
         wg_textf(error, "waitgate: `%s` names no file\n", text);
         return false;
     }
     memcpy(f->path, text, path);
-    if (type == WG_TYPE_COUNT)
-        return true;
-    f->type = type;
-    const char *rest = colon + 1 + n;
-    if (!*rest)
-        return true;
-    uint64_t rows, columns;
-    f->tilized = strncmp(rest, ",tilized", 8) == 0;
-    rest += f->tilized ? 8 : 0;
-    if (f->tilized && *rest == '=') {
-        size_t x = strcspn(rest, "x");
-        if (rest[x] && wg_parse_number(rest + 1, x - 1, &rows) &&
-            wg_parse_number(rest + x + 1, strlen(rest + x + 1), &columns) && rows && columns && rows < 65536 &&
-            columns < 65536) {
-            f->rows = (size_t)rows;
-            f->columns = (size_t)columns;
-            return true;
-        }
-    }
-    if (f->tilized && !*rest)
-        return true;
-    wg_textf(error, "waitgate: after the type only `,tilized` or `,tilized=ROWSxCOLUMNS` can follow, not `%s`\n", rest);
-    return false;
+    return !typed || wg_image_shape_parse(colon + 1, &f->shape, error);
 }
 
-bool wg_image_read(const char *who, const char *path, wg_type type, bool tilized, wg_text *bytes, wg_text *error)
+bool wg_inputs_add(wg_inputs *all, const wg_input *input, const char *path)
+{
+    wg_input *more = wg_realloc(all->list, (all->count + 1) * sizeof *more);
+    if (!more)
+        return false;
+    const char *slash = strrchr(path, '/');
+    all->list = more;
+    more[all->count] = *input;
+    snprintf(more[all->count++].name, sizeof more->name, "%s", slash ? slash + 1 : path);
+    return true;
+}
+
+bool wg_image_read(const char *who, const char *path, wg_image_shape *shape, wg_text *bytes, wg_text *error)
 {
     char message[512];
+    const wg_type type = shape->type;
+    const bool tilized = shape->tilized;
     size_t size, rows, columns;
     uint8_t *file = wg_file_read(path, &size, message, sizeof message);
     if (!file) {
@@ -182,6 +197,8 @@ bool wg_image_read(const char *who, const char *path, wg_type type, bool tilized
         wg_textf(error, "waitgate: %s: %s: %zu x %zu cannot be %s%s: tiles are 32 x 32\n", who, path, rows, columns,
                  wg_type_name(type), tilized ? " in tiles" : ", which exists in tiles only");
     } else {
+        shape->rows = rows;
+        shape->columns = columns;
         ok = true;
     }
     free(singles);
@@ -199,9 +216,14 @@ bool wg_load_memory(wg_session *s, const char *what, wg_text *error)
         return false;
     }
     wg_text bytes = {0};
-    bool ok = read_typed(&f, what + equals + 1, error) &&
-              wg_image_read("--load", f.path, f.type, f.tilized, &bytes, error) && bytes.size <= UINT32_MAX &&
+    bool ok = read_typed(&f, what + equals + 1, error) && wg_image_read("--load", f.path, &f.shape, &bytes, error) &&
+              bytes.size <= UINT32_MAX &&
               write_l1(s->dev, (uint32_t)address, (const uint8_t *)bytes.data, (uint32_t)bytes.size, 0, error);
+    if (ok &&
+        !wg_inputs_add(&s->inputs, &(wg_input){.address = address, .bytes = bytes.size, .shape = f.shape}, f.path)) {
+        wg_textf(error, "waitgate: out of memory\n");
+        ok = false;
+    }
     wg_text_free(&bytes);
     return ok;
 }
@@ -256,14 +278,13 @@ bool wg_dump_memory(wg_session *s, const char *what, wg_text *error)
     if (!read_typed(&f, what + equals + 1, error))
         return false;
     uint8_t *bytes = wg_malloc((size_t)size);
-    wg_image_shape shape = {f.type, f.tilized, f.rows, f.columns};
     bool ok = false;
     if (!bytes)
         wg_textf(error, "waitgate: out of memory\n");
     else if (wg_read(s->dev, address, bytes, (size_t)size) != WG_OK)
         wg_textf(error, "waitgate: --dump: %s\n", wg_error(s->dev));
     else
-        ok = wg_image_write("--dump", f.path, &shape, bytes, (size_t)size, error);
+        ok = wg_image_write("--dump", f.path, &f.shape, bytes, (size_t)size, error);
     free(bytes);
     return ok;
 }

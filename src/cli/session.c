@@ -470,6 +470,7 @@ void wg_session_close(wg_session *s)
     wg_saved_free(s);
     for (unsigned i = 0; i <= WG_CORES; i++)
         free(s->saved_program[i]);
+    free(s->inputs.list);
     free(s->expect_holds);
     free(s->expect_found);
     free(s->stats);

@@ -46,6 +46,25 @@ typedef struct wg_feed {
     bool refused;        /* the FIFO had no room in this cycle */
 } wg_feed;
 
+/* How an array stands in memory. */
+typedef struct wg_image_shape {
+    wg_type type;
+    bool tilized;
+    size_t rows, columns; /* 0: not given */
+} wg_image_shape;
+
+/* What the host put into memory before the run. */
+typedef struct wg_input {
+    unsigned x, y; /* of a chip */
+    uint64_t address, bytes;
+    wg_image_shape shape;
+    char name[64]; /* of the file, without its folder */
+} wg_input;
+typedef struct wg_inputs {
+    wg_input *list;
+    size_t count;
+} wg_inputs;
+
 typedef struct wg_session {
     const wg_args *args;
     wg_device *dev;
@@ -63,6 +82,7 @@ typedef struct wg_session {
     size_t saved_bytes;
     const char *saved_path;
     char *saved_program[WG_CORES + 1]; /* names of programs that come from it */
+    wg_inputs inputs;                  /* --load */
     wg_feed feed[WG_THREADS];          /* of a run that goes on: where it begins; behind a run: where it ended */
 
     wg_history history;
@@ -111,14 +131,15 @@ bool wg_load_elf(wg_device *dev, const wg_elf *elf, unsigned core, bool release,
 bool wg_load_memory(wg_session *s, const char *what, wg_text *error);
 bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
 /* Files as they stand in memory, converted if they have a type. `who` begins an error: an option, a tile. */
-typedef struct wg_image_shape {
-    wg_type type;
-    bool tilized;
-    size_t rows, columns; /* 0: not given */
-} wg_image_shape;
-bool wg_image_read(const char *who, const char *path, wg_type type, bool tilized, wg_text *bytes, wg_text *error);
+/* `shape`: its type, and whether in tiles; filled with rows and columns of an array. */
+bool wg_image_read(const char *who, const char *path, wg_image_shape *shape, wg_text *bytes, wg_text *error);
+/* TYPE[,tilized][=ROWSxCOLUMNS] */
+bool wg_image_shape_parse(const char *text, wg_image_shape *out, wg_text *error);
 bool wg_image_write(const char *who, const char *path, const wg_image_shape *shape, const uint8_t *bytes, size_t size,
                     wg_text *error);
+
+/* Notes an input; false: out of memory. */
+bool wg_inputs_add(wg_inputs *all, const wg_input *input, const char *path);
 
 /* drive.c: time passes. */
 bool wg_drive(wg_session *s, wg_text *error);

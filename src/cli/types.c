@@ -24,7 +24,7 @@ static const struct {
     [WG_TYPE_BFP4A] = {"bfp4a", 0, 0, 0, 0, 4, 15},    [WG_TYPE_BFP2A] = {"bfp2a", 0, 0, 0, 0, 2, 15}};
 
 enum {
-    TILE = 32,
+    TILE = WG_TILE_COLUMNS,
     FACE = 16,
     TILE_ELEMENTS = TILE * TILE,
     BLOCK = 16,
@@ -197,8 +197,14 @@ uint64_t wg_double_of_single(uint32_t s)
     return sign | (uint64_t)(exponent + 1023 - 127) << 52 | (uint64_t)fraction << 29;
 }
 
-/* Where element n of a tilized array (in memory order) stands in the row-major one. */
-static size_t tilized_place(size_t n, size_t columns)
+size_t wg_tilized_index(size_t row, size_t column, size_t columns)
+{
+    size_t tile = row / TILE * (columns / TILE) + column / TILE;
+    size_t face = row % TILE / FACE * 2 + column % TILE / FACE;
+    return tile * TILE_ELEMENTS + face * FACE * FACE + row % FACE * FACE + column % FACE;
+}
+
+size_t wg_tilized_place(size_t n, size_t columns)
 {
     size_t tile = n / TILE_ELEMENTS, in_tile = n % TILE_ELEMENTS, tiles_across = columns / TILE;
     size_t face = in_tile / (FACE * FACE), in_face = in_tile % (FACE * FACE);
@@ -289,13 +295,13 @@ bool wg_array_encode(wg_text *out, wg_type type, bool tilized, const uint32_t *s
         for (size_t tile = 0; tile < count / TILE_ELEMENTS; tile++) {
             uint32_t values[TILE_ELEMENTS];
             for (size_t i = 0; i < TILE_ELEMENTS; i++)
-                values[i] = singles[tilized_place(tile * TILE_ELEMENTS + i, columns)];
+                values[i] = singles[wg_tilized_place(tile * TILE_ELEMENTS + i, columns)];
             wg_blocks_encode(out, type, values, TILE_ELEMENTS);
         }
         return !out->failed;
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t single = singles[tilized ? tilized_place(i, columns) : i];
+        uint32_t single = singles[tilized ? wg_tilized_place(i, columns) : i];
         uint32_t bits = wg_type_encode(type, wg_double_of_single(single));
         uint8_t bytes[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16), (uint8_t)(bits >> 24)};
         wg_text_add(out, bytes, types[type].bytes);
@@ -309,7 +315,7 @@ bool wg_array_decode(uint32_t *singles, wg_type type, bool tilized, const uint8_
         return false;
     size_t count = rows * columns;
     for (size_t i = 0; i < count; i++) {
-        uint32_t *to = &singles[tilized ? tilized_place(i, columns) : i];
+        uint32_t *to = &singles[tilized ? wg_tilized_place(i, columns) : i];
         if (wg_type_is_blocks(type)) {
             const uint8_t *tile = bytes + i / TILE_ELEMENTS * block_tile_bytes(type);
             size_t n = i % TILE_ELEMENTS, bit = n * types[type].block_bits;

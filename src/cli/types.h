@@ -61,6 +61,10 @@ bool wg_blocks_encode(wg_text *out, wg_type type, const uint32_t *singles, size_
  */
 bool wg_array_encode(wg_text *out, wg_type type, bool tilized, const uint32_t *singles, size_t rows, size_t columns);
 bool wg_array_decode(uint32_t *singles, wg_type type, bool tilized, const uint8_t *bytes, size_t rows, size_t columns);
+enum { WG_TILE_COLUMNS = 32 };
+/* Where element n of a tilized array (in memory order) stands in the row-major one; and the way back. */
+size_t wg_tilized_place(size_t n, size_t columns);
+size_t wg_tilized_index(size_t row, size_t column, size_t columns);
 /* The number of elements that `bytes` hold; 0 if they do not divide. */
 size_t wg_array_elements(wg_type type, size_t bytes);
 

@@ -1,44 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `waitgate why`: runs to the end, or to a cycle, and asks the debugger who wrote a location. */
 #include "cli/commands.h"
-#include "cli/debugging.h"
+#include "cli/inputs.h"
 #include "debug/why.h"
-#include "num/formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Which tile: of DRAM, any; else one that is in use. */
+static bool whose(wg_debugging *g, const char *of, const char *tile, wg_text *error)
+{
+    uint64_t x, y;
+    const bool dram = strncmp(of, "dram:", 5) == 0;
+    const size_t dash = tile ? strcspn(tile, "-") : 0;
+    if (dram && g->chip && tile && tile[dash] && wg_parse_number(tile, dash, &x) &&
+        wg_parse_number(tile + dash + 1, strlen(tile + dash + 1), &y) && x < wg_grid_width(wg_chip_grid(g->chip)) &&
+        y < wg_grid_height(wg_chip_grid(g->chip)) &&
+        wg_grid_kind(wg_chip_grid(g->chip), (unsigned)x, (unsigned)y) == WG_TILE_DRAM) {
+        g->who = (wg_who){.x = (uint8_t)x, .y = (uint8_t)y, .agent = WG_AGENT_NONE};
+        return true;
+    }
+    if (dram) {
+        wg_textf(error, "waitgate: --of dram: goes with --tile X-Y, a DRAM tile of a chip file\n");
+        return false;
+    }
+    if (!tile || wg_debugging_who(g, tile, &g->who))
+        return true;
+    wg_textf(error, "waitgate: --tile: `%s` is no tile that is in use, as X-Y\n", tile);
+    return false;
+}
+
+static bool explain(wg_debugging *g, const wg_args *args, const char *of, const wg_element *element, wg_type unknown,
+                    uint64_t at, wg_text *out, wg_text *error)
+{
+    const char *asked = args->value[WG_OPT_OF];
+    if (!whose(g, of, args->value[WG_OPT_TILE], error))
+        return false;
+    wg_suspects *suspects = wg_suspects_new(g, g->who, element, unknown);
+    bool ok = suspects && wg_debug_continue_to(g->d, at) != WG_PAUSE_FAILED &&
+              wg_why_text(g->d, g->who,
+                          &(wg_why_desc){.title = g->title,
+                                         .of = of,
+                                         .of_text = asked,
+                                         .json = args->value[WG_OPT_JSON] != NULL,
+                                         .user = suspects,
+                                         .input = wg_suspects_input,
+                                         .verdict = wg_suspects_verdict},
+                          out);
+    if (!ok)
+        wg_textf(error, "waitgate: %s\n", suspects ? wg_debug_error(g->d) : "out of memory");
+    wg_suspects_free(suspects);
+    return ok;
+}
 
 int wg_command_why(const wg_args *args, wg_text *out, wg_text *error)
 {
     static const char *const formats[] = {"bf16", "fp16", "fp32"};
-    static const unsigned format_of[] = {WG_FMT_BF16, WG_FMT_FP16, WG_FMT_FP32, 0};
+    static const wg_type format_of[] = {WG_TYPE_BF16, WG_TYPE_FP16, WG_TYPE_FP32};
     wg_debugging g = {0};
     uint64_t at = UINT64_MAX;
     unsigned format = 3;
-    const char *of = args->value[WG_OPT_OF], *tile = args->value[WG_OPT_TILE];
-    if (!of || !wg_why_understands(of)) {
+    char *place = NULL;
+    wg_element element = {.type = WG_TYPE_RAW};
+    const char *of = args->value[WG_OPT_OF];
+    if (of && !wg_element_parse(of, &place, &element, error))
+        return WG_EXIT_ERROR;
+    if (!of || !wg_why_understands(place ? place : of)) {
         wg_textf(error, "waitgate: --of %s%s%s" WG_WHY_LOCATIONS " says what to explain\n", of ? "`" : "", of ? of : "",
                  of ? "` is not understood: " : "is missing: ");
+        free(place);
         return WG_EXIT_ERROR;
     }
-    if (!wg_option_number(args, WG_OPT_AT, "at", &at, error) ||
-        !wg_option_choice(args, WG_OPT_NOT_FINITE, "not-finite", formats, 3, &format, error))
-        return WG_EXIT_ERROR;
-    size_t said = error->size;
-    if (wg_debugging_open(&g, args, NULL, error)) {
-        if (tile && !wg_debugging_who(&g, tile, &g.who))
-            wg_textf(error, "waitgate: --tile: `%s` is no tile that is in use, as X-Y\n", tile);
-        else if (wg_debug_continue_to(g.d, at) == WG_PAUSE_FAILED)
-            wg_textf(error, "waitgate: %s\n", wg_debug_error(g.d));
-        else if (!wg_why_text(g.d, g.who,
-                              &(wg_why_desc){.title = g.title,
-                                             .of = of,
-                                             .json = args->value[WG_OPT_JSON] != NULL,
-                                             .looks = format < 3,
-                                             .format = format_of[format]},
-                              out))
-            wg_textf(error, "waitgate: %s\n", wg_debug_error(g.d));
+    bool ok = wg_option_number(args, WG_OPT_AT, "at", &at, error) &&
+              wg_option_choice(args, WG_OPT_NOT_FINITE, "not-finite", formats, 3, &format, error);
+    if (ok) {
+        const wg_type unknown = format < 3                       ? format_of[format]
+                                : wg_type_is_float(element.type) ? element.type
+                                                                 : WG_TYPE_RAW;
+        ok = wg_debugging_open(&g, args, NULL, error) &&
+             explain(&g, args, place ? place : of, place ? &element : NULL, unknown, at, out, error);
         if (!g.chip)
             wg_session_lost_memory(&g.s);
+        wg_debugging_close(&g);
     }
-    int status = error->size == said ? WG_EXIT_DONE : WG_EXIT_ERROR;
-    wg_debugging_close(&g);
-    return status;
+    free(place);
+    return ok ? WG_EXIT_DONE : WG_EXIT_ERROR;
 }

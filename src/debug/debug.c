@@ -467,3 +467,19 @@ bool wg_debug_replay(wg_debug *d, unsigned tile, uint64_t from, uint64_t kinds, 
             wg_unobserve(wg_debug_dev(d, i), id[i]);
     return ok && there;
 }
+
+bool wg_debug_what_if(wg_debug *d, void (*change)(void *user), void (*look)(void *user), void *user)
+{
+    const uint64_t now = wg_debug_now(d);
+    wg_stop stop;
+    d->error[0] = 0;
+    if (!d->past.count || !restore(d, 0))
+        return false;
+    change(user);
+    while (wg_debug_now(d) < now && !wg_debug_advance(d, now, &stop))
+        ;
+    const bool ran = !*d->error;
+    if (ran)
+        look(user);
+    return restore(d, 0) && wg_debug_goto(d, now) && ran;
+}

@@ -92,6 +92,11 @@ bool wg_debug_save(wg_debug *d);
  */
 #define WG_DEBUG_EVERY_TILE UINT_MAX
 bool wg_debug_replay(wg_debug *d, unsigned tile, uint64_t from, uint64_t kinds, wg_observer_fn fn, void *user);
+/*
+ * Runs the history with `change` made where it begins, calls `look` at the present cycle, or where that run ends before it, and comes
+ * back to the present as it was. False: it failed.
+ */
+bool wg_debug_what_if(wg_debug *d, void (*change)(void *user), void (*look)(void *user), void *user);
 
 /* stops.c: what is looked for. */
 wg_whereabouts wg_debug_where(const wg_debug *d, unsigned index, unsigned core);

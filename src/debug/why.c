@@ -10,15 +10,24 @@
 
 #include "debug/commands.h"
 #include "isa/asm.h"
-#include "num/formats.h"
 #include "observe/origin.h"
 
-enum { DEEPEST = 12, READS = 4096, BRANCHES = 64 };
+enum { FIRST_CONSTANT = 8 }; /* LReg */
+enum { DEEPEST = 24, READS = 4096, BRANCHES = 64 };
 
 typedef struct question {
-    unsigned space; /* wg_touch_space */
+    unsigned space; /* wg_touch_space, or MEMORY */
     uint32_t first, count;
 } question;
+enum { MEMORY = UINT8_MAX }; /* of a tile without cores: DRAM */
+
+/* What was told already, so that it is told once. */
+typedef struct told {
+    unsigned tile;
+    uint32_t pc, word, first, end;
+    uint64_t from, to;
+    uint8_t agent, space;
+} told;
 
 typedef struct wg_why {
     wg_debug *d;
@@ -26,6 +35,8 @@ typedef struct wg_why {
     wg_text *out; /* NULL: JSON */
     wg_json *j;
     wg_origin *log[WG_DEBUG_TILES]; /* of the tiles in use */
+    told *told;
+    size_t tolds, told_room;
 } wg_why;
 
 /* ---- A branch: instructions of one line and kind, and what they left of what is asked about ---- */
@@ -58,6 +69,21 @@ static bool same_doing(const branch *b, const wg_data_touch *t)
            (!t || (b->agent == t->agent && b->pc == t->pc && b->space == t->space && (t->pc || b->word == t->word)));
 }
 
+/* One more write of a branch. One instruction may write in several pieces: false, it is there already. */
+static bool add_touch(branch *b, const wg_origin *o, size_t touch)
+{
+    const wg_data_touch *w = &o->touch[touch];
+    b->from = w->cycle < b->from ? w->cycle : b->from;
+    b->to = w->cycle > b->to ? w->cycle : b->to;
+    for (size_t k = 0; k < b->count; k++)
+        if (w->id && o->touch[b->writes[k]].id == w->id && o->touch[b->writes[k]].thread == w->thread)
+            return false;
+    b->instructions++;
+    if (b->count < READS)
+        b->writes[b->count++] = touch;
+    return true;
+}
+
 static void add_write(void *user, size_t touch, uint32_t first, uint32_t count)
 {
     tree *t = user;
@@ -87,14 +113,7 @@ static void add_write(void *user, size_t touch, uint32_t first, uint32_t count)
     b->end = first + count > b->end ? first + count : b->end;
     if (!w || !b->writes)
         return;
-    b->from = w->cycle < b->from ? w->cycle : b->from;
-    b->to = w->cycle > b->to ? w->cycle : b->to;
-    for (size_t k = 0; k < b->count; k++) /* one instruction may write in several pieces */
-        if (w->id && o->touch[b->writes[k]].id == w->id && o->touch[b->writes[k]].thread == w->thread)
-            return;
-    b->instructions++;
-    if (b->count < READS)
-        b->writes[b->count++] = touch;
+    add_touch(b, o, touch);
 }
 
 static void free_branches(tree *t)
@@ -150,36 +169,18 @@ static const char *insn_text(const wg_why *w, const branch *b, char *room, size_
     return room;
 }
 
-/* What of an input is no finite number, if somebody asked (--format). */
-static void odd_elements(const wg_why *w, const branch *b, unsigned space, char *room, size_t bytes)
+/* What the caller knows of an input. */
+static const char *input_words(const wg_why *w, unsigned tile, uint64_t first, uint64_t bytes, wg_text *room)
 {
-    enum { SHOWN = 4 };
-    size_t used = 0;
-    unsigned odd = 0;
-    *room = 0;
-    if (!w->desc->looks || space != WG_TOUCH_L1)
-        return;
-    const unsigned width = w->desc->format == WG_FMT_FP32 ? 4 : 2;
-    const uint32_t exponent = w->desc->format == WG_FMT_FP16   ? 0x7C00
-                              : w->desc->format == WG_FMT_BF16 ? 0x7F80
-                                                               : 0x7F800000;
-    const uint32_t rest = w->desc->format == WG_FMT_FP16 ? 0x3FF : w->desc->format == WG_FMT_BF16 ? 0x7F : 0x7FFFFF;
-    for (uint32_t at = b->first & ~(width - 1); at + width <= b->end; at += width) {
-        uint32_t bits = 0;
-        if (wg_debug_read(w->d, wg_debug_who(w->d, b->tile, WG_AGENT_CORE_B), at, &bits, width) != WG_OK ||
-            (bits & exponent) != exponent)
-            continue;
-        if (odd++ < SHOWN && used < bytes)
-            used += (size_t)snprintf(room + used, bytes - used, "%s%s at 0x%05x", odd > 1 ? ", " : "",
-                                     bits & rest ? "NaN" : "infinity", at);
-    }
-    if (odd > SHOWN && used < bytes)
-        snprintf(room + used, bytes - used, " and %u more", odd - SHOWN);
+    const wg_who at = wg_debug_who(w->d, tile, WG_AGENT_NONE);
+    if (w->desc->input)
+        w->desc->input(w->desc->user, at.x, at.y, first, bytes, room);
+    return wg_text_of(room);
 }
 
-static void branch_text(const wg_why *w, const branch *b, unsigned space, unsigned depth)
+static void branch_text(const wg_why *w, const branch *b, unsigned space, unsigned depth, bool again)
 {
-    char where[160], place[256], text[WG_DIS_MAX], odd[256];
+    char where[160], place[256], text[WG_DIS_MAX];
     wg_who who = wg_debug_who(w->d, b->tile, b->agent);
     location_text(space, b->first, b->end, where, sizeof where);
     wg_textf(w->out, "%*s", (int)(2 * depth), "");
@@ -188,10 +189,13 @@ static void branch_text(const wg_why *w, const branch *b, unsigned space, unsign
     wg_textf(w->out, "%s: ", where);
     if (!b->known) {
         const wg_origin *o = log_of(w, b->tile);
-        odd_elements(w, b, space, odd, sizeof odd);
-        wg_textf(w->out, "there before %s%s%s\n",
-                 o && o->begins ? "what is remembered of the run" : "the run, or written by the host", *odd ? "; " : "",
-                 odd);
+        wg_text room = {0};
+        const char *words = space == WG_TOUCH_L1 ? input_words(w, b->tile, b->first, b->end - b->first, &room) : "";
+        wg_textf(w->out, "%s %s%s%s\n",
+                 space == WG_TOUCH_LREG && b->first >= FIRST_CONSTANT ? "a constant, there before" : "there before",
+                 o && o->begins ? "what is remembered of the run" : "the run, or written by the host",
+                 *words ? "; " : "", words);
+        wg_text_free(&room);
         return;
     }
     wg_debug_place(w->d, who, program_of(b), b->pc, place, sizeof place);
@@ -201,15 +205,25 @@ static void branch_text(const wg_why *w, const branch *b, unsigned space, unsign
     if (*place)
         wg_textf(w->out, ", at %s", place);
     if (b->instructions > 1)
-        wg_textf(w->out, "; %zu instructions, cycles %llu to %llu\n", b->instructions, (unsigned long long)b->from,
+        wg_textf(w->out, "; %zu instructions, cycles %llu to %llu", b->instructions, (unsigned long long)b->from,
                  (unsigned long long)b->to);
     else
-        wg_textf(w->out, "; cycle %llu\n", (unsigned long long)b->from);
+        wg_textf(w->out, "; cycle %llu", (unsigned long long)b->from);
+    wg_textf(w->out, again ? " (see above)\n" : "\n");
 }
 
-static void branch_json(const wg_why *w, const branch *b, unsigned space)
+static void input_json(const wg_why *w, unsigned tile, uint64_t first, uint64_t bytes)
 {
-    char where[160], place[256], text[WG_DIS_MAX], odd[256];
+    wg_text room = {0};
+    const char *words = input_words(w, tile, first, bytes, &room);
+    if (*words)
+        wg_json_text(w->j, "input", words);
+    wg_text_free(&room);
+}
+
+static void branch_json(const wg_why *w, const branch *b, unsigned space, bool again)
+{
+    char where[160], place[256], text[WG_DIS_MAX];
     wg_who who = wg_debug_who(w->d, b->tile, b->agent);
     location_text(space, b->first, b->end, where, sizeof where);
     wg_json_open(w->j, NULL, '{');
@@ -225,10 +239,10 @@ static void branch_json(const wg_why *w, const branch *b, unsigned space)
         wg_json_uint(w->j, "instructions", b->instructions);
         wg_json_uint(w->j, "from", b->from);
         wg_json_uint(w->j, "to", b->to);
-    } else {
-        odd_elements(w, b, space, odd, sizeof odd);
-        if (*odd)
-            wg_json_text(w->j, "not_finite", odd);
+        if (again)
+            wg_json_bool(w->j, "told_before", true);
+    } else if (space == WG_TOUCH_L1) {
+        input_json(w, b->tile, b->first, b->end - b->first);
     }
 }
 
@@ -248,22 +262,79 @@ static void add_read(void *user, size_t touch)
 
 static void explain(wg_why *w, const branch *from, unsigned depth, const branch *const *above);
 
+/* An instruction that adds to what its like left before: those belong to the branch, too. */
+typedef struct adding {
+    const wg_origin *o;
+    branch *b;
+} adding;
+
+static void add_like(void *user, size_t touch, uint32_t first, uint32_t count)
+{
+    const adding *a = user;
+    (void)first;
+    (void)count;
+    if (touch != SIZE_MAX && a->b->count < READS && same_doing(a->b, &a->o->touch[touch]))
+        add_touch(a->b, a->o, touch);
+}
+
+static void accumulate(const wg_why *w, branch *b)
+{
+    reads r = {wg_calloc(READS, sizeof *r.touch), 0};
+    adding a = {log_of(w, b->tile), b};
+    for (size_t i = 0; r.touch && b->writes && i < b->count; i++) {
+        r.count = 0;
+        wg_origin_reads(a.o, b->writes[i], add_read, &r);
+        for (size_t k = 0; k < r.count; k++) {
+            const wg_data_touch *read = &a.o->touch[r.touch[k]];
+            if (read->space == b->space && (read->space == WG_TOUCH_DST || read->space == WG_TOUCH_L1))
+                wg_origin_writers(a.o, read->space, read->first, read->count, r.touch[k], add_like, &a);
+        }
+    }
+    free(r.touch);
+}
+
+/* Has this branch been told before, with all that it comes from? */
+static bool told_before(wg_why *w, const branch *b, unsigned space)
+{
+    const told now = {b->tile, b->pc, b->word, b->first, b->end, b->from, b->to, b->agent, (uint8_t)space};
+    for (size_t i = 0; i < w->tolds; i++) {
+        const told *t = &w->told[i];
+        if (t->tile == now.tile && t->pc == now.pc && t->word == now.word && t->first == now.first &&
+            t->end == now.end && t->from == now.from && t->to == now.to && t->agent == now.agent &&
+            t->space == now.space)
+            return true;
+    }
+    if (w->tolds == w->told_room) {
+        size_t room = w->told_room ? 2 * w->told_room : 64;
+        told *more = wg_realloc(w->told, room * sizeof *more);
+        if (!more)
+            return false;
+        w->told = more;
+        w->told_room = room;
+    }
+    w->told[w->tolds++] = now;
+    return false;
+}
+
 static void tell(tree *t, unsigned space, unsigned depth, const branch *const *above)
 {
     wg_why *w = t->w;
     for (unsigned i = 0; i < t->branches; i++) {
-        const branch *b = &t->branch[i];
-        bool again = false; /* it adds to what it, or its like, left before */
+        branch *b = &t->branch[i];
+        bool again = false; /* it is what a branch above it is made of */
         for (unsigned k = 0; above[k]; k++)
             again |= b->known && above[k]->agent == b->agent && above[k]->pc == b->pc && above[k]->space == b->space &&
                      above[k]->tile == b->tile && (b->pc || b->word);
         if (again)
             continue;
-        if (w->out)
-            branch_text(w, b, space, depth);
-        else
-            branch_json(w, b, space);
         if (b->known)
+            accumulate(w, b);
+        const bool known_already = b->known && told_before(w, b, space);
+        if (w->out)
+            branch_text(w, b, space, depth, known_already);
+        else
+            branch_json(w, b, space, known_already);
+        if (b->known && !known_already)
             explain(w, b, depth + 1, above);
         if (!w->out)
             wg_json_close(w->j, '}');
@@ -294,34 +365,54 @@ static void explain_reads(wg_why *w, unsigned tile, const reads *r, unsigned spa
 
 /* ---- Over the NoC ---- */
 
+/* Bytes of a tile's memory, as they were before a cycle. */
+typedef struct span {
+    unsigned tile;
+    uint64_t address, before;
+    uint32_t bytes;
+} span;
+
 /* What is at a place that is no Tensix tile, as the last packet to it left it; or nothing that is known. */
 static void explain_memory(wg_why *w, unsigned tile, uint64_t address, uint32_t bytes, uint64_t before, unsigned depth,
                            const branch *const *above);
 
-static void explain_l1(wg_why *w, unsigned tile, uint64_t address, uint32_t bytes, uint64_t before, unsigned depth,
-                       const branch *const *above)
+/* The first of these spans, with those that lie in the same tile's L1, as one; what is told is left with no bytes. */
+static void explain_sources(wg_why *w, span *all, size_t count, unsigned depth, const branch *const *above)
 {
+    const unsigned tile = all->tile;
+    const bool logged = tile < wg_debug_tiles(w->d) && log_of(w, tile) && all->address < w->d->arch->tensix.l1_bytes;
+    if (depth > DEEPEST)
+        return;
+    if (!logged) {
+        explain_memory(w, tile, all->address, all->bytes, all->before, depth, above);
+        return;
+    }
     tree *t = wg_calloc(1, sizeof *t);
     if (!t)
         return;
     t->w = w;
     t->tile = tile;
     const wg_origin *o = log_of(w, tile);
-    wg_origin_writers(o, WG_TOUCH_L1, (uint32_t)address, bytes, wg_origin_at(o, before), add_write, t);
+    for (size_t i = 0; i < count; i++)
+        if (all[i].tile == tile && all[i].bytes && all[i].address < w->d->arch->tensix.l1_bytes) {
+            wg_origin_writers(o, WG_TOUCH_L1, (uint32_t)all[i].address, all[i].bytes, wg_origin_at(o, all[i].before),
+                              add_write, t);
+            all[i].bytes = 0;
+        }
     tell(t, WG_TOUCH_L1, depth, above);
     free_branches(t);
     free(t);
 }
 
-static void explain_there(wg_why *w, unsigned tile, uint64_t address, uint32_t bytes, uint64_t before, unsigned depth,
-                          const branch *const *above)
+/* Tiles of one DRAM channel lead to the same memory. */
+static bool same_memory(const wg_why *w, unsigned a, unsigned b)
 {
-    if (depth > DEEPEST || !bytes)
-        return;
-    if (tile < wg_debug_tiles(w->d) && log_of(w, tile) && address < w->d->arch->tensix.l1_bytes)
-        explain_l1(w, tile, address, bytes, before, depth, above);
-    else
-        explain_memory(w, tile, address, bytes, before, depth, above);
+    const wg_grid *g = w->d->desc.grid;
+    if (a == b || !g)
+        return a == b;
+    const wg_who x = wg_debug_who(w->d, a, WG_AGENT_NONE), y = wg_debug_who(w->d, b, WG_AGENT_NONE);
+    return wg_grid_kind(g, x.x, x.y) == WG_TILE_DRAM && wg_grid_kind(g, y.x, y.y) == WG_TILE_DRAM &&
+           wg_grid_index(g, x.x, x.y) == wg_grid_index(g, y.x, y.y);
 }
 
 /* The latest write to a tile that has no log: who sent it, and from where. */
@@ -333,7 +424,7 @@ static const wg_data_packet *last_write(const wg_why *w, unsigned tile, uint64_t
         const wg_origin *o = log_of(w, i);
         for (size_t k = 0; o && k < o->packets; k++) {
             const wg_data_packet *p = &o->packet[k];
-            if (p->sent && p->kind == WG_PACKET_WRITE && p->tile == tile && p->there <= address &&
+            if (p->sent && p->kind == WG_PACKET_WRITE && same_memory(w, p->tile, tile) && p->there <= address &&
                 address < p->there + p->bytes && p->cycle < before && (!last || p->cycle > last->cycle)) {
                 last = p;
                 *sender = i;
@@ -353,46 +444,84 @@ static void explain_memory(wg_why *w, unsigned tile, uint64_t address, uint32_t 
     if (w->out) {
         wg_textf(w->out, "%*stile %u-%u (%s) 0x%llx to 0x%llx: ", (int)(2 * depth), "", at.x, at.y, kind,
                  (unsigned long long)address, (unsigned long long)address + bytes - 1);
-        wg_textf(w->out,
-                 p ? "written over the NoC; sent in cycle %llu\n" : "there before the run, or written by the host\n",
-                 (unsigned long long)(p ? p->cycle : 0));
+        if (p) {
+            wg_textf(w->out, "written over the NoC; sent in cycle %llu\n", (unsigned long long)p->cycle);
+        } else {
+            wg_text room = {0};
+            const char *words = input_words(w, tile, address, bytes, &room);
+            wg_textf(w->out, "there before the run, or written by the host%s%s\n", *words ? "; " : "", words);
+            wg_text_free(&room);
+        }
     } else {
         wg_json_open(w->j, NULL, '{');
         wg_json_textf(w->j, "location", "%s 0x%llx to 0x%llx", kind, (unsigned long long)address,
                       (unsigned long long)address + bytes - 1);
         wg_json_textf(w->j, "tile", "%u-%u", at.x, at.y);
         wg_json_bool(w->j, "written", p != NULL);
+        if (!p)
+            input_json(w, tile, address, bytes);
         wg_json_open(w->j, "from_data", '[');
     }
     if (p)
-        explain_there(w, sender, p->here + (address - p->there), bytes, p->cycle + 1, depth + 1, above);
+        explain_sources(w, &(span){sender, p->here + (address - p->there), p->cycle + 1, bytes}, 1, depth + 1, above);
     if (!w->out) {
         wg_json_close(w->j, ']');
         wg_json_close(w->j, '}');
     }
 }
 
-/* A NIU wrote it: what it brought, from the tile that it came from. One packet stands for those like it. */
-static void explain_arrival(wg_why *w, const branch *from, unsigned depth, const branch *const *above)
+/* Where a NIU's data lay before it sent them; false: it is not known. */
+static bool sent_from(const wg_why *w, const branch *b, size_t write, span *out)
 {
-    const wg_origin *o = log_of(w, from->tile);
-    const wg_data_packet *p = from->count ? wg_origin_arrival(o, from->writes[0]) : NULL;
+    const wg_origin *o = log_of(w, b->tile);
+    const wg_data_packet *p = wg_origin_arrival(o, write);
     if (!p)
-        return;
-    uint64_t offset = from->first > p->there ? from->first - p->there : 0;
-    uint32_t bytes =
-        from->end - from->first < p->bytes - offset ? from->end - from->first : (uint32_t)(p->bytes - offset);
+        return false;
+    const uint64_t arrived = p->there + p->bytes, first = b->first > p->there ? b->first : p->there;
+    const uint64_t end = b->end < arrived ? b->end : arrived, offset = first - p->there;
+    if (first >= end)
+        return false;
     const wg_data_packet *sent = NULL;
     if (p->tile < wg_debug_tiles(w->d) && log_of(w, p->tile))
         sent = wg_origin_sent(log_of(w, p->tile), p->transaction, p->kind >= WG_PACKET_DATA, p->cycle);
+    *out = (span){.bytes = (uint32_t)(end - first)};
     if (sent) {
-        explain_there(w, p->tile, sent->here + offset, bytes, sent->cycle + 1, depth, above);
-        return;
+        out->tile = p->tile;
+        out->address = sent->here + offset;
+        out->before = sent->cycle + 1;
+        return true;
     }
     /* The answer of a tile without a log: the request says what was read there. */
     const wg_data_packet *asked = wg_origin_sent(o, p->transaction, false, p->cycle);
-    if (asked && p->kind == WG_PACKET_DATA)
-        explain_there(w, asked->tile, asked->there + offset, bytes, p->cycle, depth, above);
+    if (!asked || p->kind != WG_PACKET_DATA)
+        return false;
+    out->tile = asked->tile;
+    out->address = asked->there + offset;
+    out->before = p->cycle;
+    return true;
+}
+
+/* A NIU wrote it: what its packets brought, tile by tile. */
+static void explain_arrival(wg_why *w, const branch *from, unsigned depth, const branch *const *above)
+{
+    span *all = wg_calloc(from->count + 1, sizeof *all);
+    size_t count = 0;
+    for (size_t i = 0; all && i < from->count; i++) {
+        span *s = &all[count];
+        if (!sent_from(w, from, from->writes[i], s))
+            continue;
+        span *before = count ? s - 1 : NULL; /* packets of one transfer follow each other */
+        if (before && before->tile == s->tile && before->address + before->bytes == s->address)
+            before->bytes += s->bytes;
+        else if (before && before->tile == s->tile && s->address + s->bytes == before->address)
+            *before = (span){s->tile, s->address, before->before, before->bytes + s->bytes};
+        else
+            count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (all[i].bytes)
+            explain_sources(w, all + i, count - i, depth, above);
+    free(all);
 }
 
 static void explain(wg_why *w, const branch *from, unsigned depth, const branch *const *above)
@@ -453,6 +582,7 @@ static bool parse_question(const char *text, question *q)
         bool many;
     } kinds[] = {
         {"l1", WG_TOUCH_L1, false, 0, 0, 1, 1, 4, 0, true},
+        {"dram", MEMORY, false, 0, 0, 1, 1, 4, 0, true},
         {"dst", WG_TOUCH_DST, false, WG_DST_ROWS, 0, 1, 1, 1, 0, true},
         {"srca", WG_TOUCH_SRC, true, 2, WG_SRC_ROWS, WG_SRC_ROWS, 1, 1, 0, false},
         {"srcb", WG_TOUCH_SRC, true, 2, WG_SRC_ROWS, WG_SRC_ROWS, 1, 1, 2 * WG_SRC_ROWS, false},
@@ -492,6 +622,10 @@ static void note(void *user, const wg_event *e)
 static void answer(wg_why *w, unsigned tile, const question *q)
 {
     const branch *const none[1] = {NULL};
+    if (q->space == MEMORY) {
+        explain_memory(w, tile, q->first, q->count, UINT64_MAX, 1, none);
+        return;
+    }
     tree *t = wg_calloc(1, sizeof *t);
     if (!t)
         return;
@@ -529,10 +663,34 @@ static bool run_and_answer(wg_why *w, unsigned tile, const question *q)
     return ok;
 }
 
+/* The verdict first, then the tree that it rests on. */
+static bool answer_out(wg_debug *d, const wg_why_desc *desc, const wg_text *branches, wg_text *out)
+{
+    const char *of = desc->of_text ? desc->of_text : desc->of;
+    wg_json json = {.out = out};
+    if (!desc->json) {
+        if (desc->title)
+            wg_textf(out, "%s: %s at cycle %llu\n", desc->title, of, (unsigned long long)wg_debug_now(d));
+        if (desc->verdict && !desc->verdict(desc->user, out, NULL))
+            return false;
+        wg_text_add(out, wg_text_of(branches), branches->size);
+        return true;
+    }
+    wg_json_open(&json, NULL, '{');
+    wg_json_uint(&json, "schema", 1);
+    if (desc->title)
+        wg_json_text(&json, "program", desc->title);
+    wg_json_text(&json, "of", of);
+    wg_json_uint(&json, "cycle", wg_debug_now(d));
+    bool ok = !desc->verdict || desc->verdict(desc->user, NULL, &json);
+    wg_json_raw(&json, "writers", wg_text_of(branches));
+    wg_json_close(&json, '}');
+    return ok;
+}
+
 bool wg_why_text(wg_debug *d, wg_who who, const wg_why_desc *desc, wg_text *out)
 {
     question q;
-    wg_json json = {.out = out};
     d->error[0] = 0;
     if (!parse_question(desc->of, &q)) {
         wg_debug_fail(d, WG_ERR_ARGUMENT, "a location is " WG_WHY_LOCATIONS);
@@ -545,25 +703,20 @@ bool wg_why_text(wg_debug *d, wg_who who, const wg_why_desc *desc, wg_text *out)
     wg_why *w = wg_calloc(1, sizeof *w);
     if (!w)
         return false;
-    *w = (wg_why){.d = d, .desc = desc, .out = desc->json ? NULL : out, .j = &json};
-    if (desc->json) {
-        wg_json_open(&json, NULL, '{');
-        wg_json_uint(&json, "schema", 1);
-        if (desc->title)
-            wg_json_text(&json, "program", desc->title);
-        wg_json_text(&json, "of", desc->of);
-        wg_json_uint(&json, "cycle", wg_debug_now(d));
-        wg_json_open(&json, "writers", '[');
-    } else if (desc->title) {
-        wg_textf(out, "%s: %s at cycle %llu\n", desc->title, desc->of, (unsigned long long)wg_debug_now(d));
-    }
+    wg_text branches = {0};
+    wg_json json = {.out = &branches};
+    *w = (wg_why){.d = d, .desc = desc, .out = desc->json ? NULL : &branches, .j = &json};
+    if (desc->json)
+        wg_json_open(&json, NULL, '[');
     bool ok = run_and_answer(w, wg_debug_index(d, who), &q);
-    if (desc->json) {
+    if (desc->json)
         wg_json_close(&json, ']');
-        wg_json_close(&json, '}');
-    }
+    if (ok)
+        ok = answer_out(d, desc, &branches, out);
+    wg_text_free(&branches);
     if (!ok && !*d->error)
         wg_debug_fail(d, WG_ERR_NO_MEMORY, "out of memory");
+    free(w->told);
     free(w);
     return ok;
 }

@@ -8,15 +8,20 @@
 #include "text/text.h"
 
 #define WG_WHY_LOCATIONS \
-    "l1:ADDRESS[+BYTES], dst:ROW[+ROWS], srca:BANK:ROW, srcb:BANK:ROW, lreg:N, gpr:THREAD:N, config:BANK:WORD, " \
+    "l1:ADDRESS[+BYTES], dram:ADDRESS[+BYTES], dst:ROW[+ROWS], srca:BANK:ROW, srcb:BANK:ROW, lreg:N, gpr:THREAD:N, " \
+    "config:BANK:WORD, " \
     "threadconfig:THREAD:WORD or semaphore:N"
 
 typedef struct wg_why_desc {
-    const char *title; /* of the run; NULL: none */
-    const char *of;    /* the location */
+    const char *title;   /* of the run; NULL: none */
+    const char *of;      /* the location */
+    const char *of_text; /* what it is called; NULL: as in `of` */
     bool json;
-    bool looks;      /* elements of inputs that are no finite numbers are told, … */
-    unsigned format; /* … in this wg_format: FP32, FP16 or BF16 */
+    void *user; /* of the functions */
+    /* What is known of an input in a tile's memory, as words; NULL: nothing. */
+    void (*input)(void *user, unsigned x, unsigned y, uint64_t first, uint64_t bytes, wg_text *out);
+    /* What follows from all inputs, as lines or as members of a JSON object (the other is NULL); false: it failed. */
+    bool (*verdict)(void *user, wg_text *out, wg_json *j);
 } wg_why_desc;
 
 bool wg_why_understands(const char *of);

@@ -149,7 +149,7 @@ void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint3
                 open[k].seen++;
                 continue;
             }
-            bool lanes = t->agent == WG_AGENT_VECTOR && space == WG_TOUCH_LREG;
+            bool lanes = t->agent == WG_AGENT_VECTOR && (space == WG_TOUCH_LREG || space == WG_TOUCH_DST);
             if (lanes && ++open[k].seen < WG_ORIGIN_LANES)
                 continue;
             part rest = {high, open[k].end, open[k].seen, UINT32_MAX};
@@ -167,9 +167,16 @@ void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint3
 
 void wg_origin_reads(const wg_origin *o, size_t write, void (*found)(void *user, size_t touch), void *user)
 {
-    enum { FAR = 4096 }; /* cycles that an instruction stays in its unit, at most */
+    enum {
+        FAR = 4096, /* cycles that an instruction stays in its unit, at most */
+        LOAD = 2    /* cycles from the issue of SFPLOAD to its read, at most */
+    };
     const wg_data_touch *w = &o->touch[write];
-    for (size_t i = write + 1; i-- > 0 && w->id && o->touch[i].cycle + FAR > w->cycle;) {
+    size_t last = write;
+    /* SFPLOAD's LReg is noted when it is issued, the rows of Dst when they are read. */
+    while (w->space == WG_TOUCH_LREG && last + 1 < o->count && o->touch[last + 1].cycle <= w->cycle + LOAD)
+        last++;
+    for (size_t i = last + 1; i-- > 0 && w->id && o->touch[i].cycle + FAR > w->cycle;) {
         const wg_data_touch *t = &o->touch[i];
         if (t->reads && t->id == w->id && t->thread == w->thread)
             found(user, i);

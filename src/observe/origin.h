@@ -55,7 +55,8 @@ size_t wg_origin_at(const wg_origin *o, uint64_t cycle);
 /*
  * The writes before touch `before` that the present contents of [first, first + count) come from, the latest first: calls `found` with each
  * write and the part of the location that it left. What nobody wrote is called with SIZE_MAX. An instruction of the Vector Unit may
- * leave lanes as they were: what was written before it counts, too, up to WG_ORIGIN_LANES writes. A word of configuration
+ * leave lanes of an LReg, or columns of a row of Dst, as they were: what was written before it counts, too, up to WG_ORIGIN_LANES
+ * writes. A word of configuration
  * (count 1) may come from several writes of some of its bits.
  */
 void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint32_t count, size_t before,

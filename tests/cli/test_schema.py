@@ -63,6 +63,7 @@ def runs(_):
 def others(folder):
     assert valid("explore", "explore", "--runs", 10, "examples/handshake.tasm")["timings"] == 10
     valid("why", "why", "examples/hello.tasm", "--of", "gpr:0:4")
+    valid("why", "why", "examples/hello.tasm", "--of", "l1:0x3000[0,1]:bf16")
     (folder / "run.json").write_text(json.dumps(valid("run", "profile", "examples/handshake.tasm")))
     (folder / "other.json").write_text(json.dumps(valid("run", "profile", "examples/core.tasm")))
     assert valid("diff", "diff", folder / "run.json", folder / "other.json")["changes"]

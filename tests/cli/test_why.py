@@ -199,7 +199,126 @@ def which_input_made_it_so(d):
     (d / "in1.bin").write_bytes(b"\x80\x3f" * 1024)
     words = text("--of", "l1:0x32000+4096", "--not-finite", "bf16", "--load", f"0x20000={d}/one.bin", "--load", f"0x30000={d}/in0.bin",
                  "--load", f"0x31000={d}/in1.bin", *sorted(EXAMPLES.glob("matmul.*.elf")))
-    assert f"NaN at 0x{0x30000 + 2 * 77:05x}" in words and words.count("NaN") == 1, words
+    assert f"NaN at in0.bin (0x{0x30000 + 2 * 77:05x})" in words and words.count("NaN at") == 1, words
+
+
+NAN = float("nan")
+
+
+def npy(path, odd, value):
+    """32 x 32 floats: NaN at the places of `odd`."""
+    data = b"".join(struct.pack("<f", NAN if (r, c) in odd else value) for r in range(32) for c in range(32))
+    head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (32, 32), }"
+    head += b" " * (-(len(head) + 11) % 64) + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head + data)
+
+
+def answer(*arguments):
+    r = subprocess.run([WAITGATE, "why", "--json", *map(str, arguments)], capture_output=True, text=True)
+    assert r.returncode == 0, (r.returncode, r.stdout[-400:], r.stderr)
+    return json.loads(r.stdout)
+
+
+def leaves(branches):
+    return [b for b in branches if not b["written"]] + [x for b in branches for x in leaves(b.get("from_data", []))]
+
+
+@test
+def element_of_a_product(d):
+    """Of three inputs that are NaN, the one in row 17 made the element in row 17: the others are in other rows and columns."""
+    (d / "one.bin").write_bytes(struct.pack("<I", 1))
+    npy(d / "a.npy", {(17, 9), (3, 2)}, 1.0)
+    npy(d / "b.npy", {(5, 20)}, 0.5)
+    for arch, prefix in (("bh", ""), ("wh", "wh_")):
+        command = ["--of", "l1:0x32000[17,4]:fp32,tilized", "--load", f"0x20000={d}/one.bin", "--load", f"0x30000={d}/a.npy:bf16,tilized",
+                   "--load", f"0x31000={d}/b.npy:bf16,tilized", "--arch", arch, *sorted(EXAMPLES.glob(f"{prefix}matmul.*.elf"))]
+        got = answer(*command)
+        assert [x["element"] for x in got["made_so_by"]] == ["a.npy[17,9] (0x30432)"], got
+        assert got["not_finite"] == 3 and got["with_ones_instead"] == "16", got
+    column = answer("--of", "l1:0x32000[30,20]:fp32,tilized", *command[2:])
+    assert [x["element"] for x in column["made_so_by"]] == ["b.npy[5,20] (0x312a8)"], column
+    both = answer("--of", "l1:0x32000[17,20]:fp32,tilized", *command[2:])
+    assert [x["element"] for x in both["made_so_by"]] == ["b.npy[5,20] (0x312a8)", "a.npy[17,9] (0x30432)"] or \
+        [x["element"] for x in both["made_so_by"]] == ["a.npy[17,9] (0x30432)", "b.npy[5,20] (0x312a8)"], both
+    none = answer("--of", "l1:0x32000[0,0]:fp32,tilized", *command[2:])
+    assert none["made_so_by"] == [] and none["value"] == "16", none
+    assert "made so by NaN at a.npy[17,9] (0x30432)" in text(*command)
+
+
+@test
+def element_of_gelu(d):
+    """Through the Vector Unit; what was told once is not told again."""
+    npy(d / "x.npy", {(17, 4), (0, 0), (17, 5)}, 0.5)
+    for arch, prefix in (("bh", ""), ("wh", "wh_")):
+        got = answer("--of", "l1:0x32000[17,4]:fp32,tilized", "--load", f"0x30000={d}/x.npy:fp32,tilized", "--arch", arch,
+                     *sorted(EXAMPLES.glob(f"{prefix}gelu.*.elf")))
+        assert got["value"] == "NaN" and [x["element"] for x in got["made_so_by"]] == ["x.npy[17,4] (0x30850)"], got
+        load = [b for b in every(got["writers"]) if "ttsfpload " in b.get("instruction", "") and b.get("from_data")]
+        assert load and "ttmova2d" in load[0]["from_data"][0]["instruction"], load
+        assert len(every(got["writers"])) < 200, len(every(got["writers"]))
+
+
+def every(branches):
+    return branches + [x for b in branches for x in every(b.get("from_data", []))]
+
+
+def two_tiles(d, arch, depth=3):
+    """C = A * B on two tiles, A of `depth` tiles: A is on the first alone, and comes to the second over the NoC."""
+    npy(d / "a.npy", {(17, 9), (3, 2)}, 1.0)
+    npy(d / "more.npy", set(), 1.0)
+    npy(d / "b.npy", set(), 0.5)
+    prefix = "" if arch == "bh" else "wh_"
+    lines = [f"arch: {arch}\nmax-cycles: 1000000\ntiles:\n"]
+    for column in (0, 1):
+        words = list(enumerate((1, depth, 1, 2, 1, 0, column))) + [(n, 0) for n in (18, 21, 22)]
+        lines.append(f"  - at: [{1 + column}, 2]\n")
+        lines += [f"    {core}: {EXAMPLES.resolve()}/{prefix}matmul_multicast.{core}.elf\n" for core in ("brisc", "ncrisc", "trisc0", "trisc1", "trisc2")]
+        lines.append("    load:\n")
+        lines += [f"      - {{address: {0x20000 + 16 * n}, words: [{value}]}}\n" for n, value in words]
+        names = (["a"] + ["more"] * (depth - 1) if not column else []) + ["b"] * depth
+        for n, name in enumerate(names, 0 if not column else depth):
+            lines.append(f"      - {{address: {0x60000 + 2048 * n}, file: {d}/{name}.npy, type: bf16, tilized: true}}\n")
+    (d / "chip.yaml").write_text("".join(lines))
+    return d / "chip.yaml"
+
+
+@test
+def element_over_the_noc(d):
+    """The second tile's result leads to the first tile's input, over all products that were added up."""
+    for arch in ("bh", "wh"):
+        chip = two_tiles(d, arch)
+        got = answer("--tile", "2-2", "--of", "l1:0x44000[17,4]:fp32,tilized", chip)
+        assert [(x["tile"], x["element"]) for x in got["made_so_by"]] == [("1-2", "a.npy[17,9] (0x60432)")], got["made_so_by"]
+        assert got["with_ones_instead"] == "48", got["with_ones_instead"]
+        arrived = [b for b in every(got["writers"]) if b.get("who", "").startswith("NIU") and b["tile"] == "2-2"]
+        assert arrived and {"1-2"} == {x["tile"] for b in arrived for x in b["from_data"] if "0x60000" in x["location"]}, arrived
+
+
+@test
+def element_of_dram(d):
+    """From DRAM to DRAM: the channel's other tile leads to the same memory."""
+    for tile in ("0-0", "0-1"):
+        got = answer("--tile", tile, "--of", "dram:0x200000[0,1]:bf16,tilized", EXAMPLES / "dram.yaml")
+        assert got["value"] == "2", got["value"]
+        end = only(leaves(got["writers"]))
+        assert end["location"].startswith("a DRAM tile 0x100000") and end["tile"] == "0-0", end
+
+
+@test
+def elements(d):
+    """Rows and columns of arrays; what is outside, or has no place of its own, is refused."""
+    (d / "p.tasm").write_text(TWO_STORES)
+    for of, first in (("l1:0x3000[0,1]:bf16", 0x3002), ("l1:0x2f00[2,0]:fp32=8x32", 0x3000), ("l1:0x3000[16,16]:bf16,tilized=64x64", 0x3600),
+                      ("l1:0x3000[32,1]:uint8,tilized=64x64", 0x3801), ("l1:0x3000[1,33]:uint8,tilized=32x64", 0x3411)):
+        got = answer("--of", of, d / "p.tasm")
+        assert all(f"L1 0x{first:05x} to" in b["location"] for b in got["writers"]), (of, got)
+    for of, words in (("l1:0x3000[1,0]:bf16", "width is not known"), ("l1:0x3000[0,32]:bf16,tilized", "outside the array"),
+                      ("l1:0x3000[8,0]:fp32=8x32", "outside the array"), ("l1:0x3000[0,0]", "is not l1:ADDRESS[ROW,COLUMN]:TYPE"),
+                      ("l1:0x3000[0,0]:bfp8,tilized", "no bytes of its own"), ("l1:0x3000[0,0]:nonsense", "no type"),
+                      ("l1:0x3000[0:0]:bf16", "is not l1:"), ("l1:0xffffffff[0,9]:bf16", "outside the memory"),
+                      ("gpr:0[0,0]:bf16", "is not understood"), ("dram:0x1000[0,0]:bf16", "DRAM tile of a chip file")):
+        r = subprocess.run([WAITGATE, "why", "--of", of, str(d / "p.tasm")], capture_output=True, text=True)
+        assert r.returncode == 6 and words in r.stderr, (of, r)
 
 
 @test

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the host put into memory before a run, element by element: for `waitgate why`, which names the elements that a value
+ * came from, and finds out which of them made a result NaN or infinite.
+ */
+#ifndef WG_CLI_INPUTS_H
+#define WG_CLI_INPUTS_H
+
+#include "cli/debugging.h"
+#include "text/text.h"
+
+/* An element of an array in memory: l1:ADDRESS[ROW,COLUMN]:TYPE… */
+typedef struct wg_element {
+    uint64_t address;
+    wg_type type;
+} wg_element;
+
+/*
+ * `of` as --of has it. If it names an element, *out is a text for the debugger (wg_why_desc.of; freed by the caller), and *element where
+ * it is; else *out is NULL. False, with complaints: it names one, but not rightly.
+ */
+bool wg_element_parse(const char *of, char **out, wg_element *element, wg_text *error);
+
+typedef struct wg_suspects wg_suspects;
+/* `unknown`: the type of inputs whose type nobody gave; WG_TYPE_RAW: they are not looked at. `element`: NULL, or what is explained. */
+wg_suspects *wg_suspects_new(wg_debugging *g, wg_who who, const wg_element *element, wg_type unknown);
+void wg_suspects_free(wg_suspects *s);
+/* For wg_why_desc. */
+void wg_suspects_input(void *suspects, unsigned x, unsigned y, uint64_t first, uint64_t bytes, wg_text *out);
+bool wg_suspects_verdict(void *suspects, wg_text *out, wg_json *j);
+
+#endif
