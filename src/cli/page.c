@@ -9,6 +9,7 @@
  *   path       the critical path, the latest piece first: track, cycles, and so on
  *   steps      semaphores' values: cycle, value, and so on
  *   sources    the text of the files that lines belong to
+ *   why        what `why --json` prints, if --of was given
  */
 #include "cli/session.h"
 
@@ -50,6 +51,8 @@ static void semaphore_changes(void *user, const wg_event *e)
 
 bool wg_page_open(wg_session *s, wg_text *error)
 {
+    if (s->args->value[WG_OPT_OF] && !wg_why_asked(s->args, error))
+        return false;
     if (!(s->page = wg_calloc(1, sizeof *s->page))) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
@@ -282,6 +285,12 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
     wg_json_close(j, ']');
     causes_json(j);
     bool ok = sources_json(s, &b.kinds, j, error);
+    if (ok && s->args->value[WG_OPT_OF]) {
+        wg_text why = {0};
+        ok = wg_why_json(s->args, &why, error);
+        wg_json_raw(j, "why", wg_text_of(&why));
+        wg_text_free(&why);
+    }
     wg_json_close(j, '}');
     if (b.kinds.failed)
         wg_memory_lost();

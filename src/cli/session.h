@@ -219,6 +219,10 @@ void wg_profile_sentence(wg_session *s, wg_text *out); /* the largest part of th
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j);
 const char *wg_profile_file(wg_session *s, const wg_cost *c); /* NULL: unknown */
 
+/* why.c: is --of understood? And what `waitgate why --json` prints, by another run. */
+bool wg_why_asked(const wg_args *args, wg_text *error);
+bool wg_why_json(const wg_args *args, wg_text *out, wg_text *error);
+
 /* page.c: the run as one HTML file. */
 bool wg_page_open(wg_session *s, wg_text *error);
 bool wg_page_write(wg_session *s, int status, wg_text *out, wg_text *error);

@@ -53,36 +53,67 @@ static bool explain(wg_debugging *g, const wg_args *args, const char *of, const 
     return ok;
 }
 
-int wg_command_why(const wg_args *args, wg_text *out, wg_text *error)
+/* --of, --at and --not-finite as they were given. */
+typedef struct question {
+    char *place; /* of an element; NULL: --of is a location */
+    wg_element element;
+    wg_type unknown;
+    uint64_t at;
+} question;
+
+static bool read_question(const wg_args *args, question *q, wg_text *error)
 {
     static const char *const formats[] = {"bf16", "fp16", "fp32"};
     static const wg_type format_of[] = {WG_TYPE_BF16, WG_TYPE_FP16, WG_TYPE_FP32};
-    wg_debugging g = {0};
-    uint64_t at = UINT64_MAX;
     unsigned format = 3;
-    char *place = NULL;
-    wg_element element = {.type = WG_TYPE_RAW};
     const char *of = args->value[WG_OPT_OF];
-    if (of && !wg_element_parse(of, &place, &element, error))
-        return WG_EXIT_ERROR;
-    if (!of || !wg_why_understands(place ? place : of)) {
+    *q = (question){.element.type = WG_TYPE_RAW, .at = UINT64_MAX};
+    if (of && !wg_element_parse(of, &q->place, &q->element, error))
+        return false;
+    if (!of || !wg_why_understands(q->place ? q->place : of)) {
         wg_textf(error, "waitgate: --of %s%s%s" WG_WHY_LOCATIONS " says what to explain\n", of ? "`" : "", of ? of : "",
                  of ? "` is not understood: " : "is missing: ");
-        free(place);
-        return WG_EXIT_ERROR;
+        return false;
     }
-    bool ok = wg_option_number(args, WG_OPT_AT, "at", &at, error) &&
-              wg_option_choice(args, WG_OPT_NOT_FINITE, "not-finite", formats, 3, &format, error);
+    if (!wg_option_number(args, WG_OPT_AT, "at", &q->at, error) ||
+        !wg_option_choice(args, WG_OPT_NOT_FINITE, "not-finite", formats, 3, &format, error))
+        return false;
+    q->unknown = format < 3 ? format_of[format] : wg_type_is_float(q->element.type) ? q->element.type : WG_TYPE_RAW;
+    return true;
+}
+
+bool wg_why_asked(const wg_args *args, wg_text *error)
+{
+    question q;
+    const bool ok = read_question(args, &q, error);
+    free(q.place);
+    return ok;
+}
+
+int wg_command_why(const wg_args *args, wg_text *out, wg_text *error)
+{
+    wg_debugging g = {0};
+    question q;
+    bool ok = read_question(args, &q, error);
     if (ok) {
-        const wg_type unknown = format < 3                       ? format_of[format]
-                                : wg_type_is_float(element.type) ? element.type
-                                                                 : WG_TYPE_RAW;
         ok = wg_debugging_open(&g, args, NULL, error) &&
-             explain(&g, args, place ? place : of, place ? &element : NULL, unknown, at, out, error);
+             explain(&g, args, q.place ? q.place : args->value[WG_OPT_OF], q.place ? &q.element : NULL, q.unknown, q.at,
+                     out, error);
         if (!g.chip)
             wg_session_lost_memory(&g.s);
         wg_debugging_close(&g);
     }
-    free(place);
+    free(q.place);
     return ok ? WG_EXIT_DONE : WG_EXIT_ERROR;
+}
+
+bool wg_why_json(const wg_args *args, wg_text *out, wg_text *error)
+{
+    static const wg_option of_the_run[] = {WG_OPT_LOG, WG_OPT_TRACE_FILE, WG_OPT_STATS, WG_OPT_TIMELINE};
+    wg_args why = *args;
+    why.command = WG_CMD_WHY;
+    why.value[WG_OPT_JSON] = "";
+    for (unsigned i = 0; i < sizeof of_the_run / sizeof *of_the_run; i++)
+        why.value[of_the_run[i]] = NULL;
+    return wg_command_why(&why, out, error) == WG_EXIT_DONE;
 }

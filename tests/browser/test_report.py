@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 
@@ -92,6 +93,35 @@ def a_hang(d):
         assert arrows == len(data["run"]["hang"]["edges"]) >= 2, arrows
         shot(b, "hang")
         assert not b.complaints(), b.complaints()
+
+
+@test
+def where_it_came_from(d):
+    """--of: the answer on top, the tree below it; its lines and cycles lead into the timeline."""
+    values = b"".join(struct.pack("<f", float("nan") if i in (0, 532) else 0.5) for i in range(1024))
+    (d / "x.bin").write_bytes(values)
+    kernel = sorted(EXAMPLES.glob("gelu.*.elf"))
+    path, data = report(d, "--of", "l1:0x32000[17,4]:fp32,tilized", "--load", f"0x30000={d}/x.bin", *kernel)
+    assert data["why"]["value"] == "NaN", data["why"]["value"]
+
+    def lines(branches):
+        return sum(1 + lines(b.get("from_data", [])) for b in branches)
+
+    with Browser() as b:
+        b.open(path)
+        assert "l1:0x32000[17,4]:fp32,tilized" in b.text("#why-of") and "is NaN" in b.text("#why-of"), b.text("#why-of")
+        assert "Made so by NaN at x.bin (0x30850)." in b.text("#why-verdict") and "it is 0.841356" in b.text("#why-verdict")
+        assert b.run("return document.querySelectorAll('#why-tree .why').length") == lines(data["why"]["writers"])
+        first = b.text("#why-tree > .why > summary")
+        assert "Packers, ttpacr" in first and "pipeline.h:" in first, first
+        deep = b.run("return [...document.querySelectorAll('#why-tree .why .why summary')].map(e => e.textContent)")
+        assert any("Unpacker 0" in x for x in deep) and any("NaN at x.bin (0x30850)" in x for x in deep), deep[:5]
+        b.run("document.querySelector('#why-tree a').click()")
+        assert " of " in b.text("#search-result") and "Line" in b.text("#selected"), b.text("#search-result")
+        shot(b, "why")
+        assert not b.complaints(), b.complaints()
+    r = subprocess.run([WAITGATE, "report", "-o", str(d / "no.html"), "--of", "nonsense", *map(str, kernel)], capture_output=True, text=True)
+    assert r.returncode == 6 and "is not understood" in r.stderr and not (d / "no.html").exists(), r
 
 
 @test

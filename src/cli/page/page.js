@@ -362,6 +362,39 @@ if (run.result === 'hang') { // the cause comes first
   $('path-sentence').hidden = true;
   document.querySelector('nav').before($('hang-section'));
 }
+// ---- Where a location's contents came from: a tree, open as far as it is wide ----
+const whyLine = b => {
+  const line = element('summary'), place = (b.place || '').match(/([^\s(]+):(\d+)/);
+  line.append(element('b', `${b.tile ? `tile ${b.tile}, ` : ''}${b.location}`), b.written ? `: ${b.who || 'written over the NoC'}` : ': there before the run, or written by the host',
+              b.instruction ? `, ${b.instruction}` : '', b.input ? `; ${b.input}` : '');
+  if (place) {
+    const a = element('a', `${base(place[1])}:${place[2]}`, {title: b.place});
+    a.onclick = e => { e.preventDefault(); find(`${base(place[1])}:${place[2]}`); };
+    line.append(', at ', a);
+  }
+  if (b.from !== undefined) {
+    const a = element('a', `cycle ${number(b.to)}`);
+    a.onclick = e => { e.preventDefault(); find(String(b.to)); };
+    line.append(b.instructions > 1 ? `; ${number(b.instructions)} instructions, the last in ` : '; ', a);
+  }
+  if (b.told_before) line.append(' (see above)');
+  return line;
+};
+const whyTree = (branches, depth) => branches.map(b => {
+  const below = whyTree(b.from_data || [], depth + 1), node = element(below.length ? 'details' : 'div', undefined, {className: 'why'});
+  if (below.length) node.open = depth < 6;
+  node.append(whyLine(b), ...below);
+  return node;
+});
+if (data.why) {
+  const why = data.why, verdict = [];
+  $('why-section').hidden = false;
+  $('why-of').textContent = `${why.of} at cycle ${number(why.cycle)}${why.value === undefined ? '' : ` is ${why.value}`}`;
+  for (const m of why.made_so_by || []) verdict.push(`Made so by ${m.value} at ${m.element}${m.tile ? ` of tile ${m.tile}` : ''}.`);
+  if (verdict.length) verdict.push(`With 1 in ${verdict.length === 1 ? 'its' : 'their'} place it is ${why.with_ones_instead}.`);
+  $('why-verdict').append(...verdict.map(text => element('li', text)));
+  $('why-tree').append(...whyTree(why.writers, 0));
+}
 for (const f of run.findings) {
   $('findings-section').hidden = false;
   const div = element('div', undefined, {className: 'finding'}), a = element('a', `cycle ${number(f.cycle)}`);
