@@ -11,6 +11,7 @@
 
 #include "cli/chip_run.h"
 #include "cli/chip_yaml.h"
+#include "cli/saved.h"
 #include "cli/session.h"
 #include "machine/device.h"
 
@@ -39,6 +40,7 @@ struct wg_chip_run {
     shared_elf *elf;
     size_t elfs;
     wg_inputs inputs;      /* memory that the file fills */
+    wg_saved_chip saved;   /* that the run goes on from */
     wg_races_group *races; /* check */
     wg_ended ended;
 };
@@ -126,31 +128,19 @@ static bool refuse_options(const wg_args *args, wg_text *error)
     static const struct {
         wg_option option;
         const char *name, *instead;
-    } refused[] = {{WG_OPT_BRISC, "brisc", "say it in the file"},
-                   {WG_OPT_NCRISC, "ncrisc", "say it in the file"},
-                   {WG_OPT_TRISC0, "trisc0", "say it in the file"},
-                   {WG_OPT_TRISC1, "trisc1", "say it in the file"},
-                   {WG_OPT_TRISC2, "trisc2", "say it in the file"},
-                   {WG_OPT_RELEASE, "release", "say it in the file"},
-                   {WG_OPT_LOAD, "load", "say it in the file"},
-                   {WG_OPT_DUMP, "dump", "say it in the file"},
-                   {WG_OPT_UNTIL, "until", "say it in the file"},
-                   {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
-                   {WG_OPT_SAVE_AT, "save-at", "it is for one tile"},
-                   {WG_OPT_SAVE_ON_FAILURE, "save-on-failure", "it is for one tile"},
-                   {WG_OPT_RESUME, "resume", "it is for one tile"},
-                   {WG_OPT_LOG, "log", "it follows one tile"},
-                   {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
+    } refused[] = {
+        {WG_OPT_BRISC, "brisc", "say it in the file"},   {WG_OPT_NCRISC, "ncrisc", "say it in the file"},
+        {WG_OPT_TRISC0, "trisc0", "say it in the file"}, {WG_OPT_TRISC1, "trisc1", "say it in the file"},
+        {WG_OPT_TRISC2, "trisc2", "say it in the file"}, {WG_OPT_RELEASE, "release", "say it in the file"},
+        {WG_OPT_LOAD, "load", "say it in the file"},     {WG_OPT_DUMP, "dump", "say it in the file"},
+        {WG_OPT_UNTIL, "until", "say it in the file"},   {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
+        {WG_OPT_LOG, "log", "it follows one tile"},      {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
     const unsigned takes =
         1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
     if (!(takes >> args->command & 1)) {
         wg_textf(
             error,
             "waitgate: a chip file can be run, checked and debugged; this command takes the programs of one tile\n");
-        return false;
-    }
-    if (args->files != 1) {
-        wg_textf(error, "waitgate: a chip file stands alone\n");
         return false;
     }
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -366,20 +356,33 @@ static wg_session *of_tile(void *chip, unsigned index)
     return NULL;
 }
 
+/* The state of the snapshot; the limit counts from there. */
+static bool goes_on(chip_run *r, wg_text *error)
+{
+    if (!wg_saved_chip_apply(&r->saved, r->grid, r->host, r->file.host_bytes, error))
+        return false;
+    const uint64_t now = wg_grid_cycle(r->grid);
+    r->file.max_cycles = r->file.max_cycles < UINT64_MAX - now ? r->file.max_cycles + now : UINT64_MAX;
+    return true;
+}
+
 static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
 {
     char message[512];
     size_t size;
     *r = (chip_run){.args = args};
     unsigned stop_on = WG_SEVERITY_NEVER;
-    if (!refuse_options(args, error) ||
+    const char *chip;
+    if (!refuse_options(args, error) || !wg_save_check(args, error) ||
+        !wg_saved_chip_files(args, &r->saved, &chip, error) ||
         !wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", wg_severity_names, WG_SEVERITY_NEVER, &stop_on, error))
         return false;
-    if (!(r->source = wg_file_read(args->file[0], &size, message, sizeof message))) {
+    if (!(r->source = wg_file_read(chip, &size, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }
-    if (!wg_chip_parse(&r->file, args->file[0], (const char *)r->source, size) || !apply_options(r, error))
+    if (!wg_chip_parse(&r->file, chip, (const char *)r->source, size) || !apply_options(r, error) ||
+        (r->saved.file && !wg_saved_chip_fits(&r->saved, &r->file.grid, chip, error)))
         return false;
     wg_card_desc desc = {
         .struct_size = sizeof desc, .grid = &r->file.grid, .host_read = host_read, .host_write = host_write, .host = r};
@@ -403,7 +406,7 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
             !wg_load_programs(s, error))
             return false;
     }
-    return true;
+    return !r->saved.file || goes_on(r, error);
 }
 
 static void close_run(chip_run *r)
@@ -422,6 +425,7 @@ static void close_run(chip_run *r)
     wg_card_destroy(r->card);
     free(r->host);
     free(r->inputs.list);
+    wg_saved_chip_free(&r->saved);
     wg_chip_free(&r->file);
     free(r->source);
 }
@@ -450,14 +454,28 @@ static bool until_holds(chip_run *r)
     return true;
 }
 
+static bool save(void *run, const char *path, wg_text *error)
+{
+    chip_run *r = run;
+    return wg_saved_chip_write(r->grid, &r->file.grid, r->file.name, r->host, r->file.host_bytes, path, error);
+}
+
 static bool drive(chip_run *r, wg_text *error)
 {
-    bool until = has_until(r);
-    uint64_t stretch = until ? UNTIL_STRETCH : STRETCH;
+    bool until = has_until(r), saved = true;
+    uint64_t stretch = until ? UNTIL_STRETCH : STRETCH, save_at = wg_save_next(r->args, wg_grid_cycle(r->grid));
     uint64_t watch_from = wg_progress_from(wg_grid_cycle(r->grid), r->file.max_cycles);
     wg_interrupt_begin();
     for (bool going = true; going;) {
         uint64_t now = wg_grid_cycle(r->grid), left = r->file.max_cycles - now;
+        if (now == save_at) {
+            saved = saved && wg_save_due(r->args, now, save, r, error);
+            save_at = wg_save_next(r->args, now + 1);
+        }
+        if (save_at - now < left)
+            left = save_at - now;
+        if (stretch - now % stretch < left) /* conditions are looked at in the same cycles, wherever the run began */
+            left = stretch - now % stretch;
         for (size_t i = 0; now >= watch_from && i < r->tiles; i++)
             wg_progress_watch(&r->tile[i].s);
         if (now >= watch_from)
@@ -465,13 +483,15 @@ static bool drive(chip_run *r, wg_text *error)
         else if (watch_from - now < left)
             left = watch_from - now;
         wg_stop stop;
-        if (wg_grid_run(r->grid, left < stretch ? left : stretch, &stop) != WG_OK) {
+        if (wg_grid_run(r->grid, left, &stop) != WG_OK) {
             wg_interrupt_end();
             wg_textf(error, "waitgate: %s\n", wg_grid_error(r->grid));
             return false;
         }
         going = false;
-        if (until && until_holds(r))
+        const bool looks = stop != WG_STOP_CYCLES || wg_grid_cycle(r->grid) % stretch == 0 ||
+                           wg_grid_cycle(r->grid) >= r->file.max_cycles;
+        if (until && looks && until_holds(r))
             r->ended = WG_ENDED_UNTIL;
         else if (stop == WG_STOP_FINDING)
             r->ended = WG_ENDED_FINDING;
@@ -485,7 +505,10 @@ static bool drive(chip_run *r, wg_text *error)
             going = true;
     }
     wg_interrupt_end();
-    return true;
+    if (saved && save_at != UINT64_MAX)
+        saved = wg_save_missed(wg_grid_cycle(r->grid), save_at, error);
+    const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];
+    return saved && (!failure || r->ended != WG_ENDED_HUNG || save(r, failure, error));
 }
 
 wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)

@@ -17,9 +17,8 @@ int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_te
 {
     wg_session s;
     int status = WG_EXIT_ERROR;
-    for (size_t i = 0; i < args->files; i++)
-        if (wg_is_chip_file(args->file[i]))
-            return wg_run_chip(args, result, out, error);
+    if (wg_is_chip_run(args))
+        return wg_run_chip(args, result, out, error);
     if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {
         status = wg_report_run(&s, out);
         wg_session_result(&s, status, result);

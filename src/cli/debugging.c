@@ -68,9 +68,9 @@ static bool chip_source(void *session, unsigned core, uint32_t pc, wg_source *ou
 
 static bool opens_machine(wg_debugging *g, const wg_args *args, wg_text *error)
 {
-    if (args->files && wg_is_chip_file(args->file[0])) {
+    if (wg_is_chip_run(args)) {
         g->chip = wg_chip_open(args, error);
-        g->title = args->file[0];
+        g->title = args->files ? args->file[0] : args->value[WG_OPT_RESUME];
         return g->chip != NULL;
     }
     if (!wg_session_open(&g->s, args, error))

@@ -183,8 +183,8 @@ static bool saves(wg_driving *d, bool *saved, wg_text *error)
     if (now != d->save_at)
         return true;
     memcpy(d->s->feed, d->feed, sizeof d->feed);
-    d->save_at = wg_save_next(d->s, now + 1);
-    return *saved = wg_save_due(d->s, now, error);
+    d->save_at = wg_save_next(d->s->args, now + 1);
+    return *saved = wg_save_due(d->s->args, now, wg_saved_write, d->s, error);
 }
 
 bool wg_drive(wg_session *s, wg_text *error)
@@ -194,7 +194,7 @@ bool wg_drive(wg_session *s, wg_text *error)
     wg_interrupt_begin();
     bool failed = false;
     d.watch_from = wg_progress_from(wg_cycle(s->dev), d.limit);
-    d.save_at = wg_save_next(s, wg_cycle(s->dev));
+    d.save_at = wg_save_next(s->args, wg_cycle(s->dev));
     bool saved = true;
     while (saves(&d, &saved, error) && !stretch(&d, &failed)) {
         progress(&d);
@@ -205,11 +205,8 @@ bool wg_drive(wg_session *s, wg_text *error)
     }
     wg_interrupt_end();
     memcpy(s->feed, d.feed, sizeof d.feed);
-    if (saved && !failed && d.save_at != UINT64_MAX) {
-        wg_textf(error, "waitgate: --save-at: the run ended at cycle %llu, before cycle %llu\n",
-                 (unsigned long long)wg_cycle(s->dev), (unsigned long long)d.save_at);
-        saved = false;
-    }
+    if (saved && !failed && d.save_at != UINT64_MAX)
+        saved = wg_save_missed(wg_cycle(s->dev), d.save_at, error);
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (pending(&d, i))
             s->history.pending[i] = (wg_pending){&stream_of(&d, i)->word[d.feed[i].next].word,

@@ -60,6 +60,8 @@ bool wg_saved_read(wg_session *s, const char *path, wg_text *error)
         return false;
     }
     const header *h = (const header *)(const void *)s->saved;
+    if (wg_saved_is_chip(path))
+        return refuse(error, path, "this is a snapshot of a chip, which goes with its chip file alone");
     if (s->saved_bytes < sizeof *h || memcmp(h->magic, magic, sizeof magic) != 0)
         return refuse(error, path, "this is not a snapshot that `waitgate run` wrote");
     if (h->version != VERSION)
@@ -128,8 +130,9 @@ static void add_name(header *h, size_t *used, unsigned core, const char *path)
         *used += (size_t)n;
 }
 
-bool wg_saved_write(wg_session *s, const char *path, wg_text *error)
+bool wg_saved_write(void *session, const char *path, wg_text *error)
 {
+    wg_session *s = session;
     char message[512];
     size_t machine = wg_snapshot_size(s->dev), used = 0;
     uint8_t *file = wg_calloc(1, sizeof(header) + machine);
@@ -184,24 +187,32 @@ bool wg_save_check(const wg_args *args, wg_text *error)
     return true;
 }
 
-uint64_t wg_save_next(const wg_session *s, uint64_t from)
+uint64_t wg_save_next(const wg_args *args, uint64_t from)
 {
     uint64_t next = UINT64_MAX, cycle;
     const char *path;
-    for (size_t i = 0; i < s->args->givens; i++)
-        if (s->args->given[i].option == WG_OPT_SAVE_AT && parse(s->args->given[i].value, &cycle, &path) &&
-            cycle >= from && cycle < next)
+    for (size_t i = 0; i < args->givens; i++)
+        if (args->given[i].option == WG_OPT_SAVE_AT && parse(args->given[i].value, &cycle, &path) && cycle >= from &&
+            cycle < next)
             next = cycle;
     return next;
 }
 
-bool wg_save_due(wg_session *s, uint64_t at, wg_text *error)
+bool wg_save_due(const wg_args *args, uint64_t at, bool (*write)(void *user, const char *path, wg_text *error),
+                 void *user, wg_text *error)
 {
     uint64_t cycle;
     const char *path;
     bool ok = true;
-    for (size_t i = 0; i < s->args->givens; i++)
-        if (s->args->given[i].option == WG_OPT_SAVE_AT && parse(s->args->given[i].value, &cycle, &path) && cycle == at)
-            ok = wg_saved_write(s, path, error) && ok;
+    for (size_t i = 0; i < args->givens; i++)
+        if (args->given[i].option == WG_OPT_SAVE_AT && parse(args->given[i].value, &cycle, &path) && cycle == at)
+            ok = write(user, path, error) && ok;
     return ok;
+}
+
+bool wg_save_missed(uint64_t ended, uint64_t cycle, wg_text *error)
+{
+    wg_textf(error, "waitgate: --save-at: the run ended at cycle %llu, before cycle %llu\n", (unsigned long long)ended,
+             (unsigned long long)cycle);
+    return false;
 }

@@ -208,6 +208,7 @@ void wg_session_result(wg_session *s, int status, wg_run_result *result);
 
 /* chip_run.c: a chip file instead of one tile. */
 bool wg_is_chip_file(const char *path);
+bool wg_is_chip_run(const wg_args *args); /* a chip file, or a snapshot of a chip */
 int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
 
 /* profile.c: what each line cost. */

@@ -70,6 +70,82 @@ def a_hang_leaves_one(d):
 
 
 @test
+def chips(d):
+    """Two tiles and DRAM: the end is the same from every place; the snapshot opens by itself, and names its tiles."""
+    for name in ("dram.yaml", "chip.yaml", "ethernet.yaml"):
+        text = (EXAMPLES / name).read_text()
+        for core in ("brisc", "ncrisc", "trisc0", "trisc1", "trisc2", "erisc0"):
+            text = text.replace(f"{core}: ", f"{core}: {EXAMPLES}/")
+        (d / name).write_text(text)
+        for p in [*d.glob("*.bin"), *d.glob("*.txt")]:
+            p.unlink()
+        whole = result(d / name)
+        dumped = {p.name: p.read_bytes() for p in d.glob("*.bin")} | {p.name: p.read_bytes() for p in d.glob("*.txt")}
+        assert dumped or name == "ethernet.yaml"
+        for cycle in (0, 1, 100, whole["cycles"] // 2, whole["cycles"] - 1):
+            saving = result(d / name, "--save-at", f"{cycle}={d}/at.snapshot")
+            for p in dumped:
+                (d / p).unlink()
+            again = result(d / name, "--resume", d / "at.snapshot")
+            assert {p: (d / p).read_bytes() for p in dumped} == dumped, (name, cycle)
+            alone = result(d / "at.snapshot")
+            assert whole["cycles"] == saving["cycles"] == again["cycles"] == alone["cycles"], (name, cycle, again["cycles"], alone["cycles"])
+            assert again["result"] == alone["result"] == whole["result"] == "done", again
+        words = waitgate("debug", d / "at.snapshot", text="cycle\nthread 3-4 t1\nwhere\ncontinue\n").stdout
+        assert f"the history begins at {whole['cycles'] - 1}" in words and "done at cycle" in words, words
+
+
+@test
+def a_chip_that_hangs(d):
+    """Post mortem, with the real gdb too."""
+    (d / "hang.yaml").write_text((EXAMPLES / "dram.yaml").read_text().replace("    ncrisc: dram.ncrisc.elf\n", "")
+                                 .replace(": dram.", f": {EXAMPLES}/dram."))
+    waitgate("run", d / "hang.yaml", "--save-on-failure", d / "hang.snapshot", status=3)
+    for opened in (["hang.snapshot"], ["hang.yaml", "--resume", d / "hang.snapshot"]):
+        opened[0] = d / opened[0]
+        words = waitgate("debug", *opened, text="thread 3-4 b\nstate\nwhere\n").stdout
+        assert "dram.c" in words and "3-4" in words, words
+    (d / "commands").write_text(f"target remote | {WAITGATE} gdb --listen stdio {d}/hang.snapshot\ninfo threads\nmonitor cycle\ndetach\n")
+    r = subprocess.run(["gdb-multiarch", "-nx", "-batch", "-x", str(d / "commands")], capture_output=True, text=True, timeout=60)
+    assert "3-4 B" in r.stdout and "the history begins at" in r.stdout + r.stderr, r
+    waitgate("run", EXAMPLES / "dram.yaml", "--save-on-failure", d / "none.snapshot")
+    assert not (d / "none.snapshot").exists()
+
+
+@test
+def refused_chips(d):
+    """Another architecture, profile, version or kind of file, and damage."""
+    chip = d / "chip.yaml"
+    text = (EXAMPLES / "chip.yaml").read_text().replace("hello.brisc", f"{EXAMPLES}/hello.brisc")
+    chip.write_text(text)
+    (d / "wh.yaml").write_text(text.replace("arch: bh", "arch: wh").replace("/hello.brisc", "/wh_hello.brisc").replace("[0, 1]", "[0, 0]"))
+    waitgate("run", chip, "--save-at", f"20={d}/at.snapshot")
+    waitgate("run", HANDSHAKE, "--save-at", f"20={d}/tile.snapshot")
+    good = (d / "at.snapshot").read_bytes()
+
+    def refuses(data, words, *args, files=(chip,)):
+        (d / "bad.snapshot").write_bytes(data)
+        r = waitgate("run", "--resume", d / "bad.snapshot", *files, *args, status=6)
+        assert words in r.stderr, (words, r.stderr)
+
+    refuses(good, "is of Blackhole A0, and", files=(d / "wh.yaml",))
+    refuses(good, "other timing profile", "--profile", "documented")
+    refuses(good, "snapshot of a chip, which goes with its chip file alone", files=(HANDSHAKE,))
+    refuses((d / "tile.snapshot").read_bytes(), "one of a tile goes with the tile's programs")
+    refuses(good, "a run goes on from one snapshot", files=(chip, d / "at.snapshot"))
+    (d / "host.yaml").write_text(text.replace("max-cycles", "host-memory: {bytes: 4096}\nmax-cycles"))
+    refuses(good, "its host has other memory", files=(d / "host.yaml",))
+    refuses(good[:-1], "cut short or damaged")
+    refuses(good[:100], "not a snapshot of a chip")
+    for at in (40, 48, 60, 5000, len(good) // 2, len(good) - 1):
+        refuses(good[:at] + bytes([good[at] ^ 1]) + good[at + 1:], "cut short or damaged")
+    refuses(good[:16] + struct.pack("<I", 99) + good[20:], "another version of Waitgate")
+    assert "before cycle 1000000" in waitgate("run", chip, "--save-at", f"1000000={d}/never.snapshot", status=6).stderr
+    chip.unlink()
+    assert "chip.yaml" in waitgate("run", d / "at.snapshot", status=6).stderr
+
+
+@test
 def refused(d):
     """Another architecture, version or program, a damaged file, a cycle that never comes: one clear sentence each."""
     waitgate("run", HANDSHAKE, "--save-at", f"20={d}/at.snapshot")

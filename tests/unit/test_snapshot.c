@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/saved.h"
 #include "cli/tasm.h"
 #include "engine/return_point.h"
 #include "forge.h"
@@ -338,11 +339,77 @@ static void test_forged_chip(void **state)
     wg_grid_destroy(g);
 }
 
+/* The file around a chip's snapshot, forged with a right checksum: refused, or taken over without harm. */
+static void test_forged_chip_file(void **state)
+{
+    enum {
+        SUM = 8,
+        VERSION = 16,
+        ARCH = 20,
+        PROFILE = 24,
+        MACHINE = 40,
+        HOST = 48,
+        NAME = 56,
+        NAMES = 4096,
+        HOST_BYTES = 64
+    };
+    const wg_grid_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
+    char path[] = "/tmp/wg_chip_XXXXXX", message[256];
+    uint8_t host[HOST_BYTES] = {1, 2, 3};
+    wg_text error = {0};
+    wg_grid *g = NULL;
+    assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
+    assert_non_null(wg_grid_tile(g, 1, 2));
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_true(wg_saved_chip_write(g, &desc, "chip.yaml", host, sizeof host, path, &error));
+    size_t size;
+    char *good = (char *)wg_file_read(path, &size, message, sizeof message), *bytes = malloc(size);
+    assert_non_null(good);
+    const struct {
+        size_t at;
+        uint64_t value;
+        unsigned width;
+        bool taken; /* the file itself is as it should be; the chip inside is not */
+    } forged[] = {{VERSION, 0, 0, true},
+                  {VERSION, 2, 4, false},
+                  {ARCH, 2, 4, false},
+                  {ARCH, UINT32_MAX, 4, false},
+                  {PROFILE, 2, 4, false},
+                  {MACHINE, 0, 8, false},
+                  {MACHINE, UINT64_MAX, 8, false},
+                  {MACHINE, UINT64_MAX - NAMES, 8, false},
+                  {HOST, 0, 8, false},
+                  {HOST, UINT64_MAX, 8, false},
+                  {NAME + NAMES - 1, 'x', 1, false},
+                  {NAME + NAMES, 0, 8, true},
+                  {NAME + NAMES + 16, UINT64_MAX, 8, true}};
+    for (unsigned i = 0; i < sizeof forged / sizeof *forged; i++) {
+        wg_saved_chip c = {0};
+        memcpy(bytes, good, size);
+        memcpy(bytes + forged[i].at, &forged[i].value, forged[i].width);
+        const uint64_t sum = wg_checksum(bytes + SUM + 8, size - SUM - 8);
+        memcpy(bytes + SUM, &sum, sizeof sum);
+        assert_true(wg_file_write(path, bytes, size, message, sizeof message));
+        assert_int_equal(wg_saved_chip_read(&c, path, &error), forged[i].taken);
+        if (forged[i].taken)
+            assert_int_equal(wg_saved_chip_apply(&c, g, host, sizeof host, &error), i == 0);
+        wg_saved_chip_free(&c);
+    }
+    unlink(path);
+    wg_text_free(&error);
+    free(good);
+    free(bytes);
+    wg_grid_destroy(g);
+}
+
 static const wg_test tests[] = {
-    WG_TEST(test_return_point, WG_BH | WG_WH, ""), WG_TEST(test_checksum, WG_BH, ""),
-    WG_TEST(test_damaged, WG_BH | WG_WH, ""),      WG_TEST(test_forged_field, WG_BH | WG_WH, ""),
-    WG_TEST(test_forged_code, WG_BH | WG_WH, ""),  WG_TEST(test_forged, WG_BH | WG_WH, ""),
-    WG_TEST(test_forged_chip, WG_BH | WG_WH, ""),  WG_TEST(test_new_process, WG_BH | WG_WH, ""),
+    WG_TEST(test_return_point, WG_BH | WG_WH, ""),     WG_TEST(test_checksum, WG_BH, ""),
+    WG_TEST(test_damaged, WG_BH | WG_WH, ""),          WG_TEST(test_forged_field, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged_code, WG_BH | WG_WH, ""),      WG_TEST(test_forged, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged_chip_file, WG_BH | WG_WH, ""), WG_TEST(test_forged_chip, WG_BH | WG_WH, ""),
+    WG_TEST(test_new_process, WG_BH | WG_WH, ""),
 };
 
 int main(int argc, char **argv)
