@@ -100,6 +100,7 @@ struct wg_arch {
     uint8_t l0_flush_period;    /* every so many requests through it the L0 empties itself */
     uint8_t predictor_branches; /* the last directions of so many branches are remembered; 0: counters, by history */
     bool store_coalescing;
+    bool debug_steps_twice;     /* the debug interface executes one instruction for two commands to step */
     bool fence_orders;          /* WH executes fence as a no-op */
     bool overlap_conflicts;     /* a load waits for queued stores that overlap it; WH: only for equal addresses */
     bool load_needs_store_slot; /* a load waits while the store queue is full */

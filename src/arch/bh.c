@@ -95,10 +95,10 @@ const wg_arch wg_arch_bh = {
                               {0x7CC08, 9},           /* training ended: no link came up */
                               {0x7CFBC, 0x00010600}}, /* firmware 1.6.0: patch, minor, major */
                  .heartbeat = 0x7CC70,
-                 .core = {[WG_CORE_E0] = {CORE, .name = "E0", .thread = WG_NONE, .debug = 0, .keeps = 6,
+                 .core = {[WG_CORE_E0] = {CORE, .name = "E0", .thread = WG_NONE, .debug = 0, .daisy = 9, .keeps = 6,
                                           .reset_bit = 1 << 11, .extensions = EXTENSIONS, .ram_bytes = 8192,
                                           .start = {WG_START_ETH_REG, .fixed = 0xFFB14000}},
-                          [WG_CORE_E1] = {CORE, .name = "E1", .thread = WG_NONE, .debug = 1, .keeps = 0,
+                          [WG_CORE_E1] = {CORE, .name = "E1", .thread = WG_NONE, .debug = 1, .daisy = 10, .keeps = 0,
                                           .reset_bit = 1 << 12, .extensions = EXTENSIONS, .ram_bytes = 8192,
                                           .start = {WG_START_ETH_REG, .fixed = 0xFFB14008}}}},
     .l1_banks = 32,
@@ -107,6 +107,7 @@ const wg_arch wg_arch_bh = {
     .l0_lines = 4,
     .l0_flush_period = 128, /* "about 0.8 % of requests" */
     .store_coalescing = true,
+    .debug_steps_twice = true,
     .fence_orders = true,
     .overlap_conflicts = true,
     .load_needs_store_slot = false,

@@ -49,6 +49,7 @@ typedef struct wg_core_spec {
     uint8_t fetch_back;    /* instruction fetch: processed (phase C) to the line being usable in EX1, in cycles */
     uint8_t thread;        /* the Tensix thread that it feeds, or WG_NONE */
     uint8_t debug;         /* its number at the debug interface, or WG_NONE */
+    uint8_t daisy;         /* its pair of groups at the debug daisychain: SignalSel / 2 */
     uint8_t keeps;         /* DISABLE_RESET: from this bit on, what reset leaves alone: RAM, debug registers */
     uint32_t reset_bit;    /* SOFT_RESET_0 */
     wg_start start;

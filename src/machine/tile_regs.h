@@ -99,6 +99,8 @@ bool wg_unit_held(const struct wg_tile *t, unsigned unit);
 
 /* RISC_DBG_CNTL_0 is written. */
 void wg_risc_debug_cntl(struct wg_tile *t, uint32_t value);
+/* DBG_RD_DATA, for this value of DBG_BUS_CNTL; false: it presents something that is not modelled. */
+bool wg_daisychain_read(struct wg_tile *t, uint32_t control, uint32_t *value);
 /* A core enters soft reset: its DR registers are zero. */
 void wg_risc_debug_core_reset(struct wg_tile *t, unsigned core);
 

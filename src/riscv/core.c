@@ -101,7 +101,7 @@ static wg_seen about_to_enter(const wg_tile *t, unsigned core)
 static void debugged(wg_tile *t, unsigned core, const wg_seen *seen, bool moved)
 {
     wg_core *k = &t->core[core];
-    if (!moved || k->run.halt)
+    if (!moved || (k->run.halt && k->run.halt != WG_PARKED_LOOP))
         return;
     uint8_t hits = 0;
     for (unsigned i = 0; i < WG_BREAKPOINTS; i++) {
@@ -288,6 +288,8 @@ void wg_core_stop(wg_tile *t, unsigned core)
     wg_core_sync(t, core);
     wg_lsu_drain_private(t, core, t->sched.now);
     k->run.halt = WG_IN_RESET;
+    k->breakpoint_hits = 0;
+    k->stepping = false;
     k->run.ex1.kind = WG_EX1_NONE;
     k->run.sq_count = 0;
     k->run.loads = 0;
@@ -325,6 +327,7 @@ void wg_core_resume(wg_tile *t, unsigned core)
     wg_core_sync(t, core);
     if (k->run.halt == WG_HALTED || k->run.halt == WG_PARKED_BREAK) {
         k->run.halt = WG_RUNNING;
+        k->stepping = false;
         k->breakpoint_hits = 0;
         k->run.at = wg_max64(k->run.at, t->sched.now);
         WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 3, .pc = k->run.pc);
@@ -334,6 +337,10 @@ void wg_core_resume(wg_tile *t, unsigned core)
 
 void wg_core_step(wg_tile *t, unsigned core)
 {
+    if (t->arch->debug_steps_twice && !t->core[core].stepping) {
+        t->core[core].stepping = true; /* the second command counts */
+        return;
+    }
     wg_core_resume(t, core);
     t->core[core].stepping = t->core[core].run.halt == WG_RUNNING;
 }
@@ -345,6 +352,12 @@ void wg_core_slow(wg_tile *t, unsigned core, bool slow)
     wg_core_sync(t, core);
     t->core[core].slow = slow;
     changed(t, core);
+}
+
+static void unpark(const wg_tile *t, wg_core *k)
+{
+    k->run.halt = WG_RUNNING;
+    k->run.at = wg_max64(k->run.at, t->sched.now);
 }
 
 void wg_core_breakpoints(wg_tile *t, unsigned core, uint8_t enabled, uint8_t reads, uint8_t writes,
@@ -359,6 +372,8 @@ void wg_core_breakpoints(wg_tile *t, unsigned core, uint8_t enabled, uint8_t rea
     k->watch_writes = writes;
     for (unsigned i = 0; enabled && i < WG_BREAKPOINTS; i++)
         k->breakpoint[i] = address[i];
+    if (k->run.halt == WG_PARKED_LOOP) /* its branch may be watched: it is executed again */
+        unpark(t, k);
     changed(t, core);
 }
 
@@ -368,8 +383,7 @@ void wg_core_invalidate_icache(wg_tile *t, unsigned core)
     wg_core_sync(t, core);
     wg_fetch_clear(t, core);
     if (k->run.halt == WG_PARKED_LOOP) { /* hardware refetches the branch, which may have changed */
-        k->run.halt = WG_RUNNING;
-        k->run.at = wg_max64(k->run.at, t->sched.now);
+        unpark(t, k);
     }
     changed(t, core);
 }

@@ -70,7 +70,7 @@ static inline wg_ex1 wg_ex1_store(uint64_t e, uint32_t address, uint32_t pc, uin
 
 static inline bool wg_sq_merging(const wg_tile *t, const wg_core *k)
 {
-    return t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
+    return t->arch->store_coalescing && !k->slow && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
 }
 /* The first cycle in which entry i could leave if it were first and the mux were free. */
 static inline uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsigned i)

@@ -22,6 +22,8 @@
 enum {
     BASE = 0xFFB12000,
     PIC = 0x1000,
+    DBG_BUS_CNTL = 0x054,
+    DBG_RD_DATA = 0x05C,
     RISC_DBG_CNTL_0 = 0x080,
     RISC_DBG_CNTL_1 = 0x084,
     RISC_DBG_STATUS_0 = 0x088,
@@ -86,8 +88,14 @@ uint32_t wg_eth_control_read(wg_tile *t, uint32_t offset, unsigned agent, uint32
     wg_tile_control *c = &t->regions.control;
     if (offset >= PIC && t->spec->eth->pic)
         return wg_pic_read(t, offset - PIC, agent, pc);
+    uint32_t value;
     switch (offset) {
     case SOFT_RESET_0: return c->soft_reset;
+    case DBG_BUS_CNTL: return c->word[DBG_BUS_CNTL / 4];
+    case DBG_RD_DATA:
+        if (!wg_daisychain_read(t, c->word[DBG_BUS_CNTL / 4], &value))
+            not_modelled(t, offset, c->word[DBG_BUS_CNTL / 4], agent, pc);
+        return value;
     case RISC_DBG_CNTL_0: return c->risc_debug.cntl0;
     case RISC_DBG_CNTL_1: return c->risc_debug.cntl1;
     case RISC_DBG_STATUS_0: return c->risc_debug.status0;
@@ -120,7 +128,9 @@ void wg_eth_control_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned 
     case RISC_DBG_STATUS_1:
     case WDT_STATUS:
     case WALL_CLOCK_NOW_H:
-    case WALL_CLOCK_H: return; /* read-only */
+    case WALL_CLOCK_H: return;                                    /* read-only */
+    case DBG_BUS_CNTL: c->word[DBG_BUS_CNTL / 4] = value; return; /* looked at when DBG_RD_DATA is read */
+    case DBG_RD_DATA: return;
     case WDT: wdt_write(t, value, t->regions.eth.wdt_cntl); return;
     case WDT_CNTL: wdt_write(t, wdt_read(t), value); return;
     case WALL_CLOCK_L: wg_timestamper_write(t, offset, value, agent, pc); return;

@@ -10,8 +10,10 @@
  * Facts: WormholeB0 DebugInterface.md (Blackhole has no page of its own), SoftReset.md.
  * Decided here: commands, and the echo, take place at once; a core pauses between two instructions; memory accesses go
  * straight to L1, the core's own RAM or the region, and one that would have to wait fails; slow execution mode is one
- * instruction at a time without forwarding; a memory watchpoint is hit by any access to its byte, and pauses the core
- * behind the load, store, atomic or push that made it (the page lets it be some other instruction nearby).
+ * instruction at a time without forwarding, and no store waits for another to coalesce with; a memory watchpoint is hit by any access to its byte, and pauses the core
+ * behind the load, store, atomic or push that made it (the page lets it be some other instruction nearby); Blackhole takes two
+ * commands for a step, as tt-exalens gives it two ("a bug in hardware"); the pc that is written in
+ * slow execution mode is DR(3), where tt-exalens puts it (the page says DR(4), which software cannot write).
  */
 #include <string.h>
 
@@ -73,6 +75,34 @@ static uint32_t status(wg_tile *t, unsigned core)
            (uint32_t)(k->run.halt == WG_PARKED_BREAK) << 3 | hits << 8;
 }
 
+/*
+ * The debug daisychain: what it presents of the cores, 32 of 128 bits. Facts: WormholeB0 DebugDaisychain.md, groups A and B; for
+ * Blackhole and its Ethernet tiles, tt-exalens' signals. Decided here: without delay; every pc is that of the instruction which is next.
+ */
+bool wg_daisychain_read(wg_tile *t, uint32_t control, uint32_t *value)
+{
+    enum { CORES = 7, ENABLED = 1 << 29 };
+    const uint32_t signal = control & 0xFFFF, word = control >> 25 & 3;
+    *value = 0;
+    if (!(control & ENABLED))
+        return true;
+    if ((control >> 16 & 0xFF) != CORES)
+        return false;
+    for (unsigned core = 0; core < t->spec->cores; core++) {
+        if (t->spec->core[core].daisy != signal / 2)
+            continue;
+        wg_core_peek(t, core, WG_SPACE_CORE_PC, 0, value);
+        if (signal % 2 == 0 && word == 0) /* group A: retires next; it waits, if the core is paused */
+            *value = (*value & 0x7FFFFFFF) | (uint32_t)paused(t, core) << 31;
+        else if ((signal % 2 == 0 && word == 2) || (signal % 2 && word == 1)) /* fetched next; group B: decoded */
+            *value &= 0x3FFFFFFF;
+        else
+            return false;
+        return true;
+    }
+    return false;
+}
+
 /* A word of memory as the core would reach it. False if it cannot be had at once. */
 static bool reach(wg_tile *t, unsigned core, uint32_t address, uint32_t *value, bool store)
 {
@@ -132,7 +162,7 @@ static void command(wg_tile *t, unsigned which, uint32_t value)
         wg_findf(t, WG_F_RISC_DEBUG, (wg_finding){.agent = (uint8_t)core, .subject = dr[DR_ARGUMENT]},
                  "0x%08x cannot be reached at once", dr[DR_ARGUMENT]);
     if (value & WRITE_PC)
-        wg_core_poke(t, core, WG_SPACE_CORE_PC, 0, value & SLOW ? dr[DR_RESULT] : wg_reset_vector(t, core));
+        wg_core_poke(t, core, WG_SPACE_CORE_PC, 0, value & SLOW ? dr[DR_DATA] : wg_reset_vector(t, core));
     if (value & RESUME)
         wg_core_resume(t, core);
     else if ((value & STEP) && !(value & WRITE_PC))

@@ -2,6 +2,7 @@
 /*
  * Tile control, debug and status registers, 0xFFB12000 to 0xFFB12FFF, for every core and the NoC.
  *
+ *     0x054 0x05C   the debug daisychain (risc_debug.c)
  *     0x058 0x078   read back backend configuration
  *     0x068         DBG_FEATURE_DISABLE (bit 11: how Dst is addressed)
  *     0x080 … 0x08C the cores' debug interface (risc_debug.c)
@@ -26,7 +27,9 @@
 enum {
     BASE = 0xFFB12000,
     PIC = 0x1000,
+    DBG_BUS_CNTL = 0x054,
     CFGREG_RD_CNTL = 0x058,
+    DBG_RD_DATA = 0x05C,
     DBG_ARRAY_RD_EN = 0x060,
     DBG_ARRAY_RD_CMD = 0x064,
     DBG_FEATURE_DISABLE = 0x068,
@@ -157,8 +160,14 @@ uint32_t wg_tile_reg_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t 
         return wg_pic_read(t, offset - PIC, agent, pc);
     if (offset >= WALL_CLOCK_L && offset <= TIMESTAMPER_LAST)
         return wg_timestamper_read(t, offset);
+    uint32_t value;
     switch (offset) {
     case SOFT_RESET_0: return c->soft_reset;
+    case DBG_BUS_CNTL: return c->word[DBG_BUS_CNTL / 4];
+    case DBG_RD_DATA:
+        if (!wg_daisychain_read(t, c->word[DBG_BUS_CNTL / 4], &value))
+            not_modelled(t, offset, false, c->word[DBG_BUS_CNTL / 4], agent, pc);
+        return value;
     case CFGREG_RDDATA: return c->config_rddata;
     case DBG_ARRAY_RD_DATA: return array_read(t, agent, pc);
     case PC_BUF_OVERRIDE: return t->regions.pcbuf.override;
@@ -198,6 +207,8 @@ void wg_tile_reg_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned age
     /* Decided here: read back at once, where hardware takes a few cycles. */
     case CFGREG_RD_CNTL: c->config_rddata = wg_config_debug_read(t, value & 0x7FF); return;
     case CFGREG_RDDATA: return; /* read-only, as the status */
+    case DBG_BUS_CNTL:
+    case DBG_RD_DATA: return; /* looked at when it is read */
     case DBG_ARRAY_RD_EN:
     case DBG_ARRAY_RD_CMD: return; /* looked at by array_read() */
     case INSTRN_BUF_STATUS: return;

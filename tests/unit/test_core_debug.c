@@ -4,7 +4,17 @@
 #include "wgtest.h"
 
 enum { CODE = 0x8000, DBG = 0xFFB12080, SOFT_RESET = 0xFFB121B0 };
-enum { PAUSE = 1, STEP = 2, RESUME = 4, READ_GPR = 8, WRITE_GPR = 16, READ_MEMORY = 32, WRITE_MEMORY = 64 };
+enum {
+    PAUSE = 1,
+    STEP = 2,
+    RESUME = 4,
+    READ_GPR = 8,
+    WRITE_GPR = 16,
+    READ_MEMORY = 32,
+    WRITE_MEMORY = 64,
+    WRITE_PC = 256
+};
+#define SLOW 0x80000000u
 enum { WHICH_T1 = 2 };
 
 static void put(wg_device *dev, uint32_t address, uint32_t value)
@@ -62,6 +72,18 @@ static wg_device *make(wg_arch_id arch)
     return dev;
 }
 
+/* Blackhole steps at the second command. */
+static void step(wg_device *dev, wg_arch_id arch)
+{
+    if (arch == WG_ARCH_BH) {
+        const uint32_t pc = gpr(dev, 32);
+        dr_write(dev, 1, STEP);
+        wg_advance(dev, 50);
+        assert_int_equal(gpr(dev, 32), pc);
+    }
+    dr_write(dev, 1, STEP);
+}
+
 static void test_pause_look_step_resume(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
@@ -73,7 +95,7 @@ static void test_pause_look_step_resume(void **state)
     assert_int_equal(gpr(dev, A0), count);
     assert_true(count > 100 && pc >= CODE + 12 && pc <= CODE + 20);
     for (unsigned i = 0; i < 3; i++) {
-        dr_write(dev, 1, STEP);
+        step(dev, wg_test_arch(state));
         wg_advance(dev, 50);
         uint32_t now = gpr(dev, 32);
         assert_int_equal(now, pc == CODE + 20 ? CODE + 12 : pc + 4);
@@ -146,6 +168,96 @@ static void test_watchpoints(void **state)
     wg_destroy(dev);
 }
 
+/* A branch to itself is executed again and again: a breakpoint on it is hit, set before it gets there or later. */
+static void test_breakpoint_on_a_loop(void **state)
+{
+    enum { LOOP = CODE + 0x400 };
+    for (unsigned later = 0; later < 2; later++) {
+        wg_device *dev = make(wg_test_arch(state));
+        rv p = rv_at(LOOP);
+        rv_beq(&p, ZERO, ZERO, 0);
+        assert_true(rv_load(dev, &p));
+        dr_write(dev, 1, SLOW | PAUSE);
+        dr_write(dev, 3, LOOP);
+        dr_write(dev, 1, SLOW | WRITE_PC); /* from DR(3) */
+        assert_int_equal(gpr(dev, 32), LOOP);
+        for (unsigned i = 0; i < 2; i++) {
+            if (i == later) {
+                dr_write(dev, 11, LOOP);
+                dr_write(dev, 5, 8 << 4);
+            }
+            dr_write(dev, 1, RESUME);
+            wg_advance(dev, 500);
+            if (i < later)
+                assert_int_equal(dr_read(dev, 0), 0);
+        }
+        assert_int_equal(dr_read(dev, 0), 1 | 1 << 1 | 1 << 9);
+        assert_int_equal(gpr(dev, 32), LOOP);
+        wg_core_hold(dev, WG_CORE_T1); /* what was hit before a reset is not known behind it */
+        wg_advance(dev, 4);
+        assert_int_equal(wg_core_release(dev, WG_CORE_T1, CODE), WG_OK);
+        wg_advance(dev, 3000);
+        dr_write(dev, 1, PAUSE);
+        assert_int_equal(dr_read(dev, 0), 1);
+        wg_destroy(dev);
+    }
+}
+
+/* In slow execution mode a store does not wait for the next to coalesce with: others see it. */
+static void test_slow_stores(void **state)
+{
+    enum { LOOP = CODE + 0x400, WORD = 0x10000 };
+    wg_device *dev = make(wg_test_arch(state));
+    rv p = rv_at(LOOP);
+    rv_li(&p, A1, WORD);
+    unsigned loop = p.n;
+    rv_addi(&p, A0, A0, 1);
+    rv_sw(&p, A0, 0, A1);
+    rv_bne(&p, A1, ZERO, loop);
+    assert_true(rv_load(dev, &p));
+    dr_write(dev, 1, SLOW | PAUSE);
+    dr_write(dev, 3, LOOP);
+    dr_write(dev, 1, SLOW | WRITE_PC);
+    dr_write(dev, 1, SLOW | RESUME);
+    wg_advance(dev, 500);
+    const uint32_t seen = get(dev, WORD);
+    wg_advance(dev, 500);
+    assert_true(seen && get(dev, WORD) > seen);
+    wg_destroy(dev);
+}
+
+/* The debug daisychain says where cores are, running or not (DebugDaisychain.md, groups A and B). */
+static void test_daisychain(void **state)
+{
+    enum {
+        CNTL = 0xFFB12054,
+        DATA = 0xFFB1205C,
+        ENABLED = 1 << 29,
+        CORES = 7 << 16,
+        WORD_1 = 1 << 25,
+        WORD_2 = 2 << 25
+    };
+    wg_device *dev = make(wg_test_arch(state));
+    put(dev, CNTL, ENABLED | CORES | 14);
+    uint32_t pc = get(dev, DATA);
+    assert_true(pc >= CODE + 12 && pc <= CODE + 20);
+    dr_write(dev, 1, PAUSE);
+    pc = gpr(dev, 32);
+    assert_int_equal(get(dev, DATA), pc | 1u << 31); /* it waits */
+    put(dev, CNTL, ENABLED | CORES | WORD_2 | 14);
+    assert_int_equal(get(dev, DATA), pc);
+    put(dev, CNTL, ENABLED | CORES | WORD_1 | 15);
+    assert_int_equal(get(dev, DATA), pc);
+    put(dev, CNTL, CORES | WORD_1 | 15); /* not enabled */
+    assert_int_equal(get(dev, DATA), 0);
+    assert_int_equal(wg_finding_count(dev), 0);
+    put(dev, CNTL, ENABLED | 6 << 16);
+    assert_int_equal(get(dev, DATA), 0);
+    assert_int_equal(wg_finding_count(dev), 1);
+    assert_string_equal(wg_finding_info_at(wg_finding_at(dev, 0)->code)->code, "unimplemented-register");
+    wg_destroy(dev);
+}
+
 /* A command to a core that runs is reported; entering reset clears the registers, and in reset nothing is written. */
 static void test_misuse_and_reset(void **state)
 {
@@ -213,6 +325,9 @@ static const wg_test tests[] = {
     WG_TEST(test_pause_look_step_resume, WG_BH | WG_WH, ""),
     WG_TEST(test_breakpoint, WG_BH | WG_WH, ""),
     WG_TEST(test_watchpoints, WG_BH | WG_WH, ""),
+    WG_TEST(test_breakpoint_on_a_loop, WG_BH | WG_WH, ""),
+    WG_TEST(test_slow_stores, WG_BH | WG_WH, ""),
+    WG_TEST(test_daisychain, WG_BH | WG_WH, ""),
     WG_TEST(test_misuse_and_reset, WG_BH | WG_WH, ""),
     WG_TEST(test_registers_kept, WG_BH, ""),
     WG_TEST(test_units_held, WG_BH | WG_WH, ""),
