@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of the debugger's prompt and of gdb's `monitor`: those that let time pass, and the list of all. */
+/* The commands of the debugger's prompt and of gdb's `monitor`: those that advance time, and the list of all. */
 #include "debug/commands.h"
 #include "debug/why.h"
 
