@@ -21,7 +21,7 @@ struct wg_abi_check {
     wg_abi_symbols *symbols;
     unsigned checks;
     watched tile[WG_GRID_MAX_TILES];
-    unsigned tiles, unwatched; /* those for which there was no memory */
+    unsigned tiles, unwatched; /* unwatched for lack of memory */
 };
 
 static bool word_at(void *user, uint32_t pc, uint32_t *word)

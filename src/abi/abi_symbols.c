@@ -30,7 +30,7 @@ struct wg_abi_symbols {
 /* dlsym() returns data pointers; ISO C has no other way from there to a function. */
 #define FUNCTION(s, member, name) (*(void **)&(s)->member = dlsym((s)->library, name))
 
-/* The library stands in the folder of this one. */
+/* The library is in the same folder as this one. */
 static bool load(wg_abi_symbols *s)
 {
     static const char name[] = "libwaitgate_symbols.so";
@@ -48,7 +48,7 @@ static bool load(wg_abi_symbols *s)
            FUNCTION(s, inlined, "wg_elf_inlined_at");
 }
 
-/* The core that is meant by CORE=, which is taken off, or by the file's name; WG_CORES: none. */
+/* The core named by CORE=, which is removed, or by the file's name; WG_CORES: none. */
 static unsigned core_of(char **file)
 {
     static const char *const option[WG_CORES] = {"b", "nc", "t0", "t1", "t2"};

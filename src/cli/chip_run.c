@@ -14,7 +14,7 @@
 #include "cli/session.h"
 #include "machine/device.h"
 
-/* Conditions are looked at this often; without any, Ctrl-C is what a stretch waits for. */
+/* Cycles between two checks of conditions; without any, between two checks for Ctrl-C. */
 enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100, SCHEMA = 1 };
 
 typedef struct shared_elf {
@@ -119,7 +119,7 @@ static bool host_write(void *user, uint64_t address, const void *from, size_t by
     return true;
 }
 
-/* Options that speak of one tile have no meaning here. */
+/* Options for a single tile do not apply here. */
 static bool refuse_options(const wg_args *args, wg_text *error)
 {
     static const struct {
@@ -327,7 +327,7 @@ static bool all_images(chip_run *r, bool dump, wg_text *error)
     return ok;
 }
 
-/* A race detector beside each tile of the file; packets take along what their senders knew. */
+/* A race detector for each tile of the file; packets carry their senders' clocks. */
 static bool open_check(chip_run *r, wg_text *error)
 {
     if (!(r->races = wg_races_group_new())) {
@@ -528,7 +528,7 @@ uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes)
     return r->host;
 }
 
-/* Who still waits, tile by tile. */
+/* The waits of each tile. */
 static bool inspect(chip_run *r, wg_text *error)
 {
     for (size_t i = 0; i < r->tiles; i++) {
@@ -591,7 +591,7 @@ static int status_of(chip_run *r)
     return WG_EXIT_DONE;
 }
 
-/* What is known of a tile; one that only came to be by traffic has no programs. */
+/* The session of a tile; a tile created only by traffic has no programs. */
 static wg_session *session_of(chip_run *r, unsigned x, unsigned y, wg_session *bare)
 {
     for (size_t i = 0; i < r->tiles; i++)
@@ -717,7 +717,7 @@ static void collect(chip_run *r, wg_reports *all)
     }
 }
 
-/* SARIF, for a file and for whoever runs many. */
+/* SARIF, for a file and for `waitgate test`. */
 static bool write_sarif(chip_run *r, int status, wg_text *result, wg_text *error)
 {
     wg_reports all = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser of chip files, over libyaml's documents: nodes know their line and column. Every mapping has a table of
- * the keys it takes; what is not there is an error that names the nearest.
+ * The parser of chip files, over libyaml's documents: nodes know their line and column. Every mapping has a table of its
+ * keys; an unknown key is an error that names the nearest.
  */
 #include "cli/chip_yaml.h"
 
@@ -18,7 +18,7 @@ enum { MAX_ERRORS = 20, MAX_ITEMS = 1 << 16, MAX_DEPTH = 32, GRID_EDGE = 64 };
 typedef struct parser {
     wg_chip_file *file;
     yaml_document_t *document;
-    size_t items; /* everything in lists, aliases counted each time: a bound on what a small file can ask for */
+    size_t items; /* list items, aliases counted each time: limits what a small file can expand to */
 } parser;
 
 static wg_chip_mark mark_of(const yaml_node_t *n)
@@ -130,7 +130,7 @@ typedef struct key {
     key_fn read;
 } key;
 
-/* Every key once, each by its function; true if all was right. */
+/* Processes each key once, by its function; true if all are valid. */
 static bool mapping(parser *p, yaml_node_t *n, const key *keys, unsigned count, void *into, uint32_t *seen)
 {
     bool right = true;
@@ -344,7 +344,7 @@ static bool places(parser *p, yaml_node_t *n, void *into)
     return true;
 }
 
-/* The cores of Tensix tiles, and behind them those of Ethernet tiles. */
+/* The cores of Tensix tiles, followed by those of Ethernet tiles. */
 enum { CORE_NAMES = WG_CORES + 2 };
 static const char *const core_names[CORE_NAMES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2", "erisc0", "erisc1"};
 static const char *const short_names[CORE_NAMES] = {"b", "nc", "t0", "t1", "t2", "e0", "e1"};
@@ -556,7 +556,7 @@ static bool file_harvested(parser *p, yaml_node_t *n, void *into)
     return true;
 }
 
-/* What is wrong with an entry's cores at a tile of this kind; NULL: nothing. */
+/* The error in an entry's cores at a tile of this kind; NULL: none. */
 static const char *misplaced(const wg_chip_file *f, const wg_chip_tiles *t, wg_tile_kind kind)
 {
     if (kind == WG_TILE_NONE)
@@ -572,7 +572,7 @@ static const char *misplaced(const wg_chip_file *f, const wg_chip_tiles *t, wg_t
                                                      : "; programs run on Tensix and Ethernet tiles";
 }
 
-/* What a rectangle names beside tiles that have such cores falls out; every other place must have a tile. */
+/* Drops places of a rectangle whose tiles lack such cores; every other place must have a tile. */
 static bool settle_places(parser *p)
 {
     wg_chip_file *f = p->file;
@@ -628,8 +628,8 @@ static bool parse_root(parser *p, yaml_node_t *root)
 }
 
 /*
- * Is the text nested no deeper than any chip file is? The scanner's time grows with the square of the depth, so that this is
- * asked before all of it is read. What is wrong otherwise is for the parser to say.
+ * Is the text nested deeper than any chip file? The scanner's time grows with the square of the depth, so this is checked
+ * before all of it is parsed. Other errors are left to the parser.
  */
 static bool nested_too_deep(const char *text, size_t bytes, wg_chip_mark *at)
 {

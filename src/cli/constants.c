@@ -21,7 +21,7 @@ static void put_values(wg_text *out, const wg_constant *c, wg_arch_id arch, wg_p
         wg_textf(out, "%s%u", i ? ", " : "", wg_constant_value(c, arch, profile, i));
 }
 
-/* Value and source; those of profile documented, too, where they are others. */
+/* Value and source; also those of profile documented, where they differ. */
 static void put_constant(wg_text *out, const wg_constant *c, wg_arch_id arch)
 {
     bool differs = false;

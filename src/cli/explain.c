@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `waitgate explain`: findings, what `check` reports, and words of the instruction set (explain_topics.c). */
+/* `waitgate explain`: findings, reports of `check`, and terms of the instruction set (explain_topics.c). */
 #include "cli/explain.h"
 
 #include <stdio.h>
@@ -112,7 +112,7 @@ static void explain_all(const wg_args *args, wg_text *out)
     }
 }
 
-/* What `check` reports beside the findings. */
+/* Reports of `check` other than findings. */
 static void explain_race(unsigned race, wg_json *j, wg_text *out)
 {
     if (!j)
@@ -141,7 +141,7 @@ static void show_topic(wg_topic *topic, wg_json *j, wg_text *out)
     wg_topic_free(topic);
 }
 
-/* A finding, what `check` reports, or a word of the instruction set; as JSON if there is `j`. */
+/* A finding, a report of `check`, or a term of the instruction set; as JSON if `j` is given. */
 static bool explain_word(wg_arch_id arch, const char *word, wg_json *j, wg_text *out, wg_text *error)
 {
     const wg_finding_info *info;

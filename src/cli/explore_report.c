@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exploring found: each kind of difference, the delays that make it, the command that replays it. */
+/* The report of an exploration: each kind of difference, the delays that cause it, the command that replays it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manual in every form but --help, from the one list of commands and options:
+ * All forms of the manual except --help, from the one list of commands and options:
  *
  *     options.def ──► docs/cli.md (Markdown), waitgate*.1 (roff), completions for bash, zsh and fish
  */
@@ -53,7 +53,10 @@ static void markdown(wg_text *out)
 
 /* ---- roff ---- */
 
-/* Backslashes, dashes, and what a line may not begin with; … as roff spells it, the back quotes of Markdown dropped. */
+/*
+ * Escapes backslashes, dashes, and characters special at the start of a line; writes … as roff does, and drops Markdown's
+ * back quotes.
+ */
 static void roff(wg_text *out, const char *text)
 {
     for (bool begins = true; *text; begins = *text++ == '\n') {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run that --max-cycles cuts: does it still work, or do its cores only go round? They are watched for the last part of the
- * run, so that the rest of it is as fast as ever.
+ * A run that reaches --max-cycles: does it still make progress, or do its cores only loop? They are observed only in the last
+ * part of the run, so that the rest runs at full speed.
  */
 #include "cli/session.h"
 
@@ -62,7 +62,7 @@ static void say_loads(said *t, wg_session *s, unsigned core, const wg_rounds_loa
 
 static bool runs(const wg_hang *h, unsigned core) { return !h->core[core].info.in_reset && !h->core[core].info.parked; }
 
-/* Who has executed anything, or let anything pass the gate, of late. */
+/* Has it executed or issued anything recently? */
 static bool works(const wg_session *s, unsigned track)
 {
     uint64_t now = wg_cycle(s->dev), watched = now - s->rounds->from;

@@ -13,7 +13,7 @@ static const char magic[8] = {'w', 'g', 's', 'a', 'v', 'e', 'd', '\n'};
 /* A file: this, then the device's snapshot. */
 typedef struct header {
     char magic[8];
-    uint64_t sum; /* of everything behind it */
+    uint64_t sum; /* of everything after it */
     uint32_t version, arch, profile, feeds;
     uint64_t cycle, machine_bytes;
     struct {
@@ -123,7 +123,7 @@ static void add_name(header *h, size_t *used, unsigned core, const char *path)
         *full = 0;
     int n = snprintf(h->names + *used, NAMES - 1 - *used, "%u %s%s%s\n", core, full, *full ? "/" : "", path);
     if (n < 0 || *used + (size_t)n >= NAMES - 1)
-        h->names[*used] = 0; /* it does not fit: the file is opened with its programs named anew */
+        h->names[*used] = 0; /* it does not fit: the programs must be named again on opening */
     else
         *used += (size_t)n;
 }

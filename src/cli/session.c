@@ -148,7 +148,7 @@ static bool is_tasm(const char *path)
     return n > 5 && strcmp(path + n - 5, ".tasm") == 0;
 }
 
-/* The programs that a snapshot names; one that is gone is done without. */
+/* Reads the programs that a snapshot names; a missing one is skipped. */
 static bool read_named(wg_session *s, wg_text *error)
 {
     const char *path;
@@ -317,9 +317,9 @@ static bool open_sinks(wg_session *s, wg_text *error)
         wg_timeline_begin(s->timeline, now, held);
     if (s->trace)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
-    if (a->command == WG_CMD_EXPLORE) /* its runs are many, and nobody looks at them one by one */
+    if (a->command == WG_CMD_EXPLORE) /* its runs are many, and are not shown one by one */
         return true;
-    if (a->command == WG_CMD_GDB || a->command == WG_CMD_DEBUG || a->command == WG_CMD_WHY) /* run again when asked */
+    if (a->command == WG_CMD_GDB || a->command == WG_CMD_DEBUG || a->command == WG_CMD_WHY) /* runs again on request */
         return true;
     bool profiled = a->command == WG_CMD_PROFILE || a->command == WG_CMD_REPORT;
     return wg_watch_history(s, error) && (!profiled || wg_profile_open(s, held, error)) &&

@@ -200,7 +200,7 @@ static bool expect_l1(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
 typedef struct peek_space {
     const char *name;
     wg_space space;
-    const char *first, *second; /* what the indices are; NULL: there is no second */
+    const char *first, *second; /* names of the indices; NULL: there is no second */
     uint32_t most_first, most_second;
     uint32_t scale;
 } peek_space;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the tests, a process for each, as many at a time as --jobs says. */
+/* Runs the tests, one process each, up to --jobs at a time. */
 #include "cli/test.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { MOST_JOBS = 256, MOST_TEXT = 1 << 20, GRACE = 5, POLL_MICROSECONDS = 2000 };
 
-/* What a test's process leaves behind, followed by its texts. */
+/* The result of a test's process, followed by its texts. */
 typedef struct answer {
     int32_t complete, status;
     uint64_t cycles;
@@ -25,9 +25,9 @@ typedef struct answer {
 } answer;
 
 typedef struct slot {
-    pid_t pid; /* 0: nobody */
+    pid_t pid; /* 0: none */
     size_t test;
-    int file; /* where its answer goes */
+    int file; /* file for its answer */
     double began;
     bool told; /* to end */
 } slot;
@@ -165,7 +165,7 @@ static void finish(runner *r, slot *s, bool exited)
     s->pid = 0;
 }
 
-/* One that takes too long is asked to say where it is, and ended if it does not answer. */
+/* A test that takes too long is asked for its state, and killed if it does not answer. */
 static void hurry(const runner *r, slot *s)
 {
     double late = seconds_now() - s->began - (double)r->timeout;
@@ -196,7 +196,7 @@ static void tell(const runner *r, size_t test)
     wg_text_free(&line);
 }
 
-/* True: somebody has ended. */
+/* True: a test has ended. */
 static bool collect(runner *r)
 {
     bool ended = false;

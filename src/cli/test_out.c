@@ -110,7 +110,7 @@ void wg_tests_tap(const wg_tests *all, const wg_test_result *result, wg_text *ou
 
 /* ---- JUnit ---- */
 
-/* Text of an element or attribute; what XML 1.0 does not allow is left out. */
+/* Text of an element or attribute; characters not allowed in XML 1.0 are omitted. */
 static void xml(wg_text *out, const char *text)
 {
     for (const char *p = text; *p; p++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which tests there are. A list of tests has one per line (docs/testing.md):
+ * Collects the tests. A list of tests has one per line (docs/testing.md):
  *
  *     NAME COMMAND [=> STATUS] [fails: REASON]        # comment
  */
@@ -110,7 +110,7 @@ static bool copy_test(const wg_test *t, wg_test *to)
            (!t->fails || (to->fails = wg_strdup(t->fails)));
 }
 
-/* The test, and the same under each seed that --seeds asks for. */
+/* Adds the test, and a copy for each seed of --seeds. */
 static bool add_with_seeds(planner *p, wg_test *t)
 {
     char name[MOST_NAME], seed[32];
@@ -186,7 +186,7 @@ static bool next_word(const char **at, const char *end, const char **word, size_
     return true;
 }
 
-/* Behind the command: => STATUS, fails: REASON. */
+/* After the command: => STATUS, fails: REASON. */
 static bool read_ending(list *l, wg_test *t, const char *begin, const char *word, size_t length, const char **at,
                         const char *end)
 {
@@ -287,7 +287,7 @@ static bool add_list(planner *p, const char *path)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* A chip file has tiles; other YAML files in a folder are not ours. */
+/* A chip file has tiles; other YAML files in a folder are not tests. */
 static bool has_tiles(const char *path)
 {
     char message[512];
@@ -304,7 +304,7 @@ static bool add_found(planner *p, const char *path, unsigned depth)
 {
     struct stat st;
     if (stat(path, &st) != 0)
-        return true; /* it has just gone, or is a link to nowhere */
+        return true; /* it has just been removed, or is a dangling link */
     if (S_ISDIR(st.st_mode))
         return add_folder(p, path, depth + 1);
     if (ends_in(path, ".tests"))
@@ -386,7 +386,7 @@ static int by_test_name(const void *a, const void *b)
     return strcmp((*(const wg_test *const *)a)->name, (*(const wg_test *const *)b)->name);
 }
 
-/* Results are told apart by name. */
+/* Names must differ: results are identified by name. */
 static bool names_differ(const wg_tests *all, wg_text *error)
 {
     const wg_test **sorted = all->count ? wg_calloc(all->count, sizeof *sorted) : NULL;

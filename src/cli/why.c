@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `waitgate why`: runs to the end, or to a cycle, and asks the debugger who wrote a location. */
+/* `waitgate why`: runs to the end, or to a cycle, and asks the debugger for the writers of a location. */
 #include "cli/commands.h"
 #include "cli/debugging.h"
 #include "debug/why.h"
