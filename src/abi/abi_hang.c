@@ -178,9 +178,9 @@ static bool verdicts(wg_abi_hang *h, bool hung, why_told why, wg_text *out)
 
 static bool tell(wg_abi_hang *h, why_told why, char *error, size_t bytes)
 {
-    static const char *const because[] = {[LEAVING] = "the host leaves while something is stuck",
+    static const char *const because[] = {[LEAVING] = "the host exits while something is stuck",
                                           [ASKED] = "a signal asks",
-                                          [QUIET] = "nothing moves but cores that poll, and the host only waits"};
+                                          [QUIET] = "only polling cores move, and the host only waits"};
     uint64_t since, cycle = wg_grid_cycle(h->grid);
     bool hung = wg_grid_hangs(h->grid, &since), ok = true;
     wg_text out = {.width = WIDTH}, body = {.width = WIDTH};

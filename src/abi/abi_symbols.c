@@ -66,11 +66,11 @@ static bool add(wg_abi_symbols *s, char *file, char *error, size_t bytes)
 {
     unsigned core = core_of(&file);
     if (core == WG_CORES) {
-        snprintf(error, bytes, "which core is `%s` for? Say b=, nc=, t0=, t1= or t2= before it", file);
+        snprintf(error, bytes, "which core is `%s` for? Put b=, nc=, t0=, t1= or t2= before it", file);
         return false;
     }
     if (s->files == MOST_FILES) {
-        snprintf(error, bytes, "these are more than %d files", MOST_FILES);
+        snprintf(error, bytes, "there are more than %d files", MOST_FILES);
         return false;
     }
     wg_elf *elf = s->open(file, error, bytes);
@@ -93,7 +93,7 @@ wg_abi_symbols *wg_abi_symbols_open(const char *list, char *error, size_t bytes)
         ok = false;
     } else if (!load(s)) {
         const char *why = dlerror();
-        snprintf(error, bytes, "%s", why ? why : "libwaitgate_symbols.so is not what it should be");
+        snprintf(error, bytes, "%s", why ? why : "libwaitgate_symbols.so lacks its functions");
         ok = false;
     }
     for (char *file = copy, *next; ok && file; file = next) {

@@ -134,7 +134,7 @@ static volatile sig_atomic_t signalled; /* its number */
 
 static void note_signal(int number)
 {
-    static const char said[] = "\nwaitgate: the report comes with the host's next call; once more ends the process\n";
+    static const char said[] = "\nwaitgate: the report follows in the host's next call; a second signal ends the process\n";
     int before = errno;
     signalled = number;
     ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
@@ -224,7 +224,7 @@ static void warned(void)
     if (abi.on_finding == EXIT)
         exit(2);
     if (!abi.stopped)
-        say("time stands still from here on (WAITGATE_ON_FINDING=stop)");
+        say("time stops here (WAITGATE_ON_FINDING=stop)");
     abi.stopped = true;
 }
 
@@ -252,7 +252,7 @@ static on_finding finding_policy(bool *bad)
         return STOP;
     if (!strcmp(text, "exit"))
         return EXIT;
-    say("WAITGATE_ON_FINDING=%s is none of continue, stop, exit: going on", text);
+    say("WAITGATE_ON_FINDING=%s is none of continue, stop, exit: continuing", text);
     *bad = true;
     return CONTINUE;
 }

@@ -19,9 +19,10 @@ static unsigned overridden(const wg_insn *insn, unsigned choice) { return choice
 static void setadc(wg_tile *t, const wg_insn *insn)
 {
     /*
-     * /* SETADC.md's model, which calls itself weak there, keeps the override's two bits in the value; public kernels rely on
-     * them not being part of it. */
-    * / uint32_t word = insn->word, value = WG_GET(SETADC, Value16, word);
+     * SETADC.md's model, which calls itself weak there, keeps the override's two bits in the value; public kernels rely on them
+     * not being part of it.
+     */
+    uint32_t word = insn->word, value = WG_GET(SETADC, Value16, word);
     unsigned thread = overridden(insn, WG_GET(SETADC, ThreadOverride, word));
     unsigned channel = WG_GET(SETADC, ChannelIndex, word), dimension = WG_GET(SETADC, DimensionIndex, word);
     for (unsigned unit = 0; unit < 3; unit++)

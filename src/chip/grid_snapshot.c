@@ -165,7 +165,7 @@ static wg_status check(wg_grid *g, const header *h, const char *from, size_t byt
     if (memcmp(h->magic, magic, sizeof magic) != 0)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "this is not a snapshot of a chip");
     if (h->version != own.version || h->box_bytes != own.box_bytes || h->network_bytes != own.network_bytes)
-        return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
+        return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is from another version of Waitgate");
     if (h->arch != own.arch || h->profile != own.profile || h->harvested != own.harvested ||
         h->model_bytes != own.model_bytes)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another architecture, profile, harvesting or card");

@@ -80,7 +80,7 @@ static bool read_line(struct wg_suppressions *s, const char *path, unsigned numb
     if (known_kind(e->kind) && *e->pattern)
         return true;
     wg_textf(error, "waitgate: %s:%u: %s `%s`\n", path, number,
-             *e->pattern ? "there is no race or finding" : "no pattern (write * for any) behind", e->kind);
+             *e->pattern ? "there is no race or finding" : "no pattern (write * for any) after", e->kind);
     return false;
 }
 
@@ -314,7 +314,7 @@ void wg_report_races(wg_session *s, wg_text *out)
             wg_textf(out, "note: the suppression of %s in line %u suppressed nothing\n", s->suppressions->entry[i].kind,
                      s->suppressions->entry[i].line);
     if (wg_races_forgotten(s->races))
-        wg_textf(out, "note: the detector had to forget %llu touches or clocks; races with those would not be seen\n",
+        wg_textf(out, "note: the detector dropped %llu touches or clocks; it would miss races with those\n",
                  (unsigned long long)wg_races_forgotten(s->races));
 }
 

@@ -125,15 +125,15 @@ static bool refuse_options(const wg_args *args, wg_text *error)
     static const struct {
         wg_option option;
         const char *name, *instead;
-    } refused[] = {{WG_OPT_BRISC, "brisc", "say it in the file"},
-                   {WG_OPT_NCRISC, "ncrisc", "say it in the file"},
-                   {WG_OPT_TRISC0, "trisc0", "say it in the file"},
-                   {WG_OPT_TRISC1, "trisc1", "say it in the file"},
-                   {WG_OPT_TRISC2, "trisc2", "say it in the file"},
-                   {WG_OPT_RELEASE, "release", "say it in the file"},
-                   {WG_OPT_LOAD, "load", "say it in the file"},
-                   {WG_OPT_DUMP, "dump", "say it in the file"},
-                   {WG_OPT_UNTIL, "until", "say it in the file"},
+    } refused[] = {{WG_OPT_BRISC, "brisc", "set it in the file"},
+                   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
+                   {WG_OPT_TRISC0, "trisc0", "set it in the file"},
+                   {WG_OPT_TRISC1, "trisc1", "set it in the file"},
+                   {WG_OPT_TRISC2, "trisc2", "set it in the file"},
+                   {WG_OPT_RELEASE, "release", "set it in the file"},
+                   {WG_OPT_LOAD, "load", "set it in the file"},
+                   {WG_OPT_DUMP, "dump", "set it in the file"},
+                   {WG_OPT_UNTIL, "until", "set it in the file"},
                    {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
                    {WG_OPT_SAVE_AT, "save-at", "it is for one tile"},
                    {WG_OPT_SAVE_ON_FAILURE, "save-on-failure", "it is for one tile"},
@@ -149,7 +149,7 @@ static bool refuse_options(const wg_args *args, wg_text *error)
         return false;
     }
     if (args->files != 1) {
-        wg_textf(error, "waitgate: a chip file stands alone\n");
+        wg_textf(error, "waitgate: a chip file is the only file of a run\n");
         return false;
     }
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -172,7 +172,7 @@ static bool apply_options(chip_run *r, wg_text *error)
         !wg_option_number(r->args, WG_OPT_SEED, "seed", &g->seed, error))
         return false;
     if (r->args->value[WG_OPT_ARCH] && arch != g->arch) {
-        wg_textf(error, "waitgate: %s is for %s, and --arch asks for %s\n", r->file.name, wg_arch_title(g->arch),
+        wg_textf(error, "waitgate: %s is for %s, but --arch is %s\n", r->file.name, wg_arch_title(g->arch),
                  wg_arch_title(arch));
         return false;
     }
@@ -606,7 +606,7 @@ static wg_session *session_of(chip_run *r, unsigned x, unsigned y, wg_session *b
 static void report_text(chip_run *r, int status, wg_text *out)
 {
     static const char *const sentence[] = {
-        "done",       "done, as its conditions say,", "hangs", "stopped by the cycle limit", "stopped by a finding",
+        "done",       "done (until)", "hangs", "stopped by the cycle limit", "stopped by a finding",
         "interrupted"};
     wg_session bare;
     if (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE)

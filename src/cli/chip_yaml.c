@@ -78,7 +78,7 @@ static const char *scalar(parser *p, yaml_node_t *n, const char *what)
 {
     if (n->type == YAML_SCALAR_NODE && strlen((const char *)n->data.scalar.value) == n->data.scalar.length)
         return (const char *)n->data.scalar.value;
-    complain(p, n, "%s is wanted here", what);
+    complain(p, n, "%s is expected here", what);
     return NULL;
 }
 
@@ -90,7 +90,7 @@ static bool number(parser *p, yaml_node_t *n, uint64_t most, uint64_t *value)
     if (!wg_parse_number(text, strlen(text), value))
         return complain(p, n, "`%.60s` is not a number", text);
     if (*value > most)
-        return complain(p, n, "%.60s is more than 0x%llx, the most that is possible here", text,
+        return complain(p, n, "%.60s exceeds 0x%llx, the maximum here", text,
                         (unsigned long long)most);
     return true;
 }
@@ -136,7 +136,7 @@ static bool mapping(parser *p, yaml_node_t *n, const key *keys, unsigned count, 
     bool right = true;
     *seen = 0;
     if (n->type != YAML_MAPPING_NODE)
-        return complain(p, n, "keys and values are wanted here, such as `%s: …`", keys[0].name);
+        return complain(p, n, "keys and values are expected here, such as `%s: …`", keys[0].name);
     for (yaml_node_pair_t *pair = n->data.mapping.pairs.start; pair < n->data.mapping.pairs.top; pair++) {
         yaml_node_t *k = node(p, pair->key), *v = node(p, pair->value);
         const char *name = k && v ? scalar(p, k, "a key") : NULL;
@@ -154,7 +154,7 @@ static bool mapping(parser *p, yaml_node_t *n, const key *keys, unsigned count, 
             right = complain(p, k, "there is no key `%.60s` here%s%s%s", name, best ? "; did you mean `" : "",
                              best ? best : "", best ? "`?" : "");
         } else if (*seen >> i & 1) {
-            right = complain(p, k, "`%s` stands here twice", name);
+            right = complain(p, k, "`%s` appears here twice", name);
         } else {
             *seen |= 1u << i;
             right = keys[i].read(p, v, into) && right;
@@ -183,7 +183,7 @@ static bool image_file(parser *p, yaml_node_t *n, void *into)
     wg_chip_image *i = into;
     i->file = scalar(p, n, "a file name");
     if (i->file && !*i->file)
-        return complain(p, n, "a file name is wanted here");
+        return complain(p, n, "a file name is expected here");
     return i->file != NULL;
 }
 
@@ -202,7 +202,7 @@ static bool image_type(parser *p, yaml_node_t *n, void *into)
         wg_near_offer(&near, wg_type_name((wg_type)t));
     const char *best = wg_near_best(&near);
     i->type = WG_TYPE_RAW;
-    return complain(p, n, "`%.60s` is no element type%s%s%s", text, best ? "; did you mean `" : "", best ? best : "",
+    return complain(p, n, "`%.60s` is not an element type%s%s%s", text, best ? "; did you mean `" : "", best ? best : "",
                     best ? "`?" : "");
 }
 
@@ -227,7 +227,7 @@ static bool image_words(parser *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list of words is wanted here, such as [1, 2]");
+        return complain(p, n, "a list of words is expected here, such as [1, 2]");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         uint64_t value;
         uint32_t *words = grow(p, i->word, i->words, sizeof *i->word);
@@ -265,7 +265,7 @@ static bool images(parser *p, yaml_node_t *n, wg_chip_image **list, size_t *coun
 {
     bool right = true;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list is wanted here: lines that begin with `-`");
+        return complain(p, n, "a list is expected here: lines that begin with `-`");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         wg_chip_image *more = grow(p, *list, *count, sizeof **list);
         if (!more)
@@ -298,7 +298,7 @@ static bool is_pair(parser *p, yaml_node_t *n)
 static bool pair(parser *p, yaml_node_t *n, unsigned xy[2])
 {
     if (!is_pair(p, n))
-        return complain(p, n, "a place is wanted here: [x, y]");
+        return complain(p, n, "a place is expected here: [x, y]");
     for (unsigned i = 0; i < 2; i++) {
         uint64_t value;
         if (!number(p, node(p, n->data.sequence.items.start[i]), GRID_EDGE - 1, &value))
@@ -337,7 +337,7 @@ static bool places(parser *p, yaml_node_t *n, void *into)
         return true;
     }
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a place is wanted here: [x, y], a list of such, or {from: [x, y], to: [x, y]}");
+        return complain(p, n, "a place is expected here: [x, y], a list of such, or {from: [x, y], to: [x, y]}");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++)
         if (!pair(p, node(p, *item), xy) || !add_place(p, n, t, xy[0], xy[1]))
             return false;
@@ -371,7 +371,7 @@ static bool program(parser *p, yaml_node_t *n, wg_chip_tiles *t, unsigned name)
     t->program_mark[core] = mark_of(n);
     t->program[core] = scalar(p, n, "an ELF file");
     if (t->program[core] && !*t->program[core])
-        return complain(p, n, "an ELF file is wanted here");
+        return complain(p, n, "an ELF file is expected here");
     return t->program[core] != NULL;
 }
 
@@ -388,7 +388,7 @@ static bool release(parser *p, yaml_node_t *n, void *into)
     wg_chip_tiles *t = into;
     t->release = 0;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list of cores is wanted here, such as [b, nc]");
+        return complain(p, n, "a list of cores is expected here, such as [b, nc]");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         yaml_node_t *core = node(p, *item);
         const char *text = scalar(p, core, "a core");
@@ -457,7 +457,7 @@ static bool tiles(parser *p, yaml_node_t *n, void *into)
     wg_chip_file *f = into;
     bool right = true;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list of tiles is wanted here: lines that begin with `- at:`");
+        return complain(p, n, "a list of tiles is expected here: lines that begin with `- at:`");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         yaml_node_t *one = node(p, *item);
         wg_chip_tiles *more = grow(p, f->tile, f->tiles, sizeof *f->tile);
@@ -546,7 +546,7 @@ static bool file_harvested(parser *p, yaml_node_t *n, void *into)
 {
     wg_chip_file *f = into;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list is wanted here: columns x (bh) or rows y (wh), such as [15, 16]");
+        return complain(p, n, "a list is expected here: columns x (bh) or rows y (wh), such as [15, 16]");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         uint64_t value;
         if (!number(p, node(p, *item), 16, &value))
@@ -680,7 +680,7 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
         if (yaml.error == YAML_MEMORY_ERROR || !yaml.problem)
             out->out_of_memory = true;
         else
-            wg_chip_complain(out, at, "this is no YAML: %s%s%s", yaml.problem, yaml.context ? " " : "",
+            wg_chip_complain(out, at, "this is not YAML: %s%s%s", yaml.problem, yaml.context ? " " : "",
                              yaml.context ? yaml.context : "");
         free(document);
     } else {

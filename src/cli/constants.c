@@ -65,14 +65,14 @@ void wg_constants_document(wg_text *out)
 {
     wg_textf(
         out,
-        "# Constants of time\n\n"
-        "Every constant that time depends on, with its value, where it comes from and how sure it is. `make docs` "
+        "# Timing constants\n\n"
+        "Every constant that affects timing, with its value, its source and its certainty. `make docs` "
         "writes this page\n"
         "(`waitgate isa --timing`) from `src/arch/bh.c`, `wh.c`, `constants.def` and `src/isa/insns.def`.\n\n"
         "- *documented*: a page gives the value, or a bound that it meets;\n"
         "- *measured on n rows*: n public rows of a card show it;\n"
-        "- *inferred from n rows*: n rows fit with it, and what happens there is not known;\n"
-        "- *assumed*: nobody has measured it, and no page gives it. `--stats` says how many cycles of a run rest on "
+        "- *inferred from n rows*: n rows fit it; the mechanism is not known;\n"
+        "- *assumed*: neither measured nor documented. `--stats` says how many cycles of a run rest on "
         "such a\n"
         "  latency ([what that means](accuracy.md#cycles-that-rest-on-assumptions)).\n\n"
         "| Constant | What | Blackhole | Source | Wormhole | Source |\n|---|---|---|---|---|---|\n");

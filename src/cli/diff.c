@@ -172,8 +172,8 @@ static void text(const wg_saved_run run[2], const changes *all, uint64_t top, wg
     wg_textf(out, "\n");
     if (!all->count) {
         wg_textf(out, run[0].costs && run[1].costs
-                          ? "\nNobody spent a cycle differently.\n"
-                          : "\nThe files do not say who spent the cycles; `waitgate profile --json` does.\n");
+                          ? "\nNo cycles were spent differently.\n"
+                          : "\nThe files do not show where the cycles went; `waitgate profile --json` does.\n");
         return;
     }
     wg_textf(out, "\n%-20s %9s %9s %9s  %-34s line, instruction\n", "who", "change", "before", "after", "cause");

@@ -85,7 +85,7 @@ static void keep(char **text, const char *value)
 static void number(reader *r, const char *value, uint64_t *to)
 {
     if (!wg_parse_number(value, strlen(value), to))
-        r->problem = "a number of cycles is none";
+        r->problem = "a number of cycles is not a number";
 }
 
 static void cost_field(reader *r, const char *field, const char *value)
@@ -183,7 +183,7 @@ static bool parse(reader *r, const uint8_t *text, size_t bytes)
     yaml_parser_set_input_string(&yaml, text, bytes);
     for (bool more = true; more && !r->problem && !wg_memory_failed();) {
         if (!yaml_parser_parse(&yaml, &event)) {
-            r->problem = "it is no JSON";
+            r->problem = "it is not JSON";
             break;
         }
         switch (event.type) {
@@ -192,7 +192,7 @@ static bool parse(reader *r, const uint8_t *text, size_t bytes)
         case YAML_MAPPING_END_EVENT:
         case YAML_SEQUENCE_END_EVENT: closes(r); break;
         case YAML_SCALAR_EVENT: scalar(r, (const char *)event.data.scalar.value); break;
-        case YAML_ALIAS_EVENT: r->problem = "it is no JSON"; break;
+        case YAML_ALIAS_EVENT: r->problem = "it is not JSON"; break;
         case YAML_NO_EVENT:
         case YAML_STREAM_END_EVENT: more = false; break;
         case YAML_STREAM_START_EVENT:

@@ -65,7 +65,7 @@ static void explain_all(const wg_args *args, wg_text *out)
         wg_json_open(&json, "findings", '[');
     } else if (markdown) {
         wg_textf(out,
-                 "# Findings\n\nWhat Waitgate reports about programs. This page is made from its own catalogue "
+                 "# Findings\n\nWhat Waitgate reports about programs. This page is generated from its own catalogue "
                  "(`waitgate explain --markdown`) and `examples/findings/`, whose programs the tests run; codes are "
                  "stable.\n\n"
                  "| Severity | Meaning |\n|---|---|\n"
@@ -89,9 +89,9 @@ static void explain_all(const wg_args *args, wg_text *out)
         wg_json_close(&json, ']');
         wg_json_open(&json, "races", '[');
     } else {
-        wg_textf(out, markdown ? "\n# Races\n\nWhat `waitgate check` reports beside these ([how to read it](races.md), "
+        wg_textf(out, markdown ? "\n# Races\n\nWhat `waitgate check` reports in addition ([how to read it](races.md), "
                                  "[checks](checks.md)). "
-                                 "The remedies are the usual ones; each report has one of its own.\n"
+                                 "The remedies are the general ones; each report has its own.\n"
                                : "\nfrom `waitgate check` alone:\n");
     }
     for (unsigned race = 0; race < WG_RACE_KINDS; race++) {

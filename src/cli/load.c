@@ -224,7 +224,7 @@ static bool dump_bytes(const char *who, const wg_image_shape *shape, const uint8
     if (ok)
         wg_npy_write(out, singles, rows, columns);
     else
-        wg_textf(error, "waitgate: %s: %zu bytes are no array of %s%s\n", who, size, wg_type_name(shape->type),
+        wg_textf(error, "waitgate: %s: %zu bytes are not an array of %s%s\n", who, size, wg_type_name(shape->type),
                  shape->tilized ? " in 32 x 32 tiles" : "");
     free(singles);
     return ok && !out->failed;

@@ -26,7 +26,7 @@ static const char notes[] =
 static void markdown(wg_text *out)
 {
     wg_textf(out, "# The command line\n\n"
-                  "This page is made from the command line's own table (`waitgate --help-markdown`).\n\n"
+                  "This page is generated from the command line's own table (`waitgate --help-markdown`).\n\n"
                   "| Command | What it does |\n|---|---|\n");
     COMMANDS(i)
     wg_textf(out, "| [`%s`](#waitgate-%s) | %s |\n", wg_command_info_at(i)->name, wg_command_info_at(i)->name,

@@ -269,7 +269,7 @@ static void waits_text(wg_session *s, wg_text *out)
     if (count > s->top)
         wg_textf(out, "  … and %zu more (--top N shows more, --json all)\n", count - (size_t)s->top);
     if (free_ones)
-        wg_textf(out, "  %zu of %zu waits held nobody in this run.\n", free_ones, count);
+        wg_textf(out, "  %zu of %zu waits blocked nothing in this run.\n", free_ones, count);
     free(rows);
 }
 

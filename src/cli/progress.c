@@ -76,7 +76,7 @@ static void say_workers(said *t, wg_session *s)
         bool core = i < WG_CORES;
         if (!works(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
             continue;
-        say(t, "%s%s %s", t->count++ ? ", " : "The run still works: ", core ? "core" : "thread",
+        say(t, "%s%s %s", t->count++ ? ", " : "The run still makes progress: ", core ? "core" : "thread",
             core ? wg_agent_name_of(s->dev, i) : (const char *[]){"0", "1", "2"}[i - WG_AGENT_THREAD0]);
         if (core)
             say_place(t, s, i, h->core[i].info.pc);
@@ -106,17 +106,17 @@ void wg_progress_verdict(wg_session *s)
     for (unsigned i = 0; i < WG_CORES; i++)
         if (h->repeating >> i & 1) {
             say(&t, "%s%s %s only repeats itself:%s", t.count ? "; " : "", t.count || !others ? "core" : "Core",
-                wg_agent_name_of(s->dev, i), loads[i] ? "" : " it goes round");
+                wg_agent_name_of(s->dev, i), loads[i] ? "" : " it loops");
             t.count++;
             say_loads(&t, s, i, load[i], loads[i]);
-            say(&t, ", and sees the same in every round");
+            say(&t, ", and reads the same values in every round");
         }
     if (repeating)
         say(&t, ". ");
     if (repeating && !others)
         say(&t, repeating > 1
                     ? "Let one of them change what another waits for before it waits itself; more cycles do not help."
-                    : "Somebody must change what it polls; more cycles do not help.");
+                    : "Something must change the word it polls; more cycles do not help.");
     else if (others)
         say(&t, "Give it more cycles (--max-cycles).");
 }

@@ -430,7 +430,7 @@ void wg_report_hang_json(wg_session *s, wg_json *j)
 static void report_text(wg_session *s, int status, wg_text *out)
 {
     static const char *const sentence[] = {
-        "done", "done, as --until says,", "hangs", "stopped by --max-cycles", "stopped by a finding", "interrupted"};
+        "done", "done (--until)", "hangs", "stopped by --max-cycles", "stopped by a finding", "interrupted"};
     bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
     if (!quiet || status != WG_EXIT_DONE)
         wg_textf(out, "%s: %s after %llu cycles (%s)\n", s->title, sentence[s->ended],

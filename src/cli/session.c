@@ -115,7 +115,7 @@ static bool read_tasm(wg_session *s, const char *path, wg_text *error)
         return false;
     }
     if (s->args->value[WG_OPT_ARCH] && s->tasm.arch != s->desc.arch) {
-        wg_textf(error, "waitgate: %s is for %s, and --arch asks for %s\n", path, wg_arch_title(s->tasm.arch),
+        wg_textf(error, "waitgate: %s is for %s, but --arch is %s\n", path, wg_arch_title(s->tasm.arch),
                  wg_arch_title(s->desc.arch));
         return false;
     }
@@ -155,7 +155,7 @@ static bool read_named(wg_session *s, wg_text *error)
     unsigned core;
     for (unsigned i = 0; i <= WG_CORES && (path = wg_saved_program(s, i, &core)) != NULL; i++) {
         if (access(path, R_OK) != 0) {
-            fprintf(stderr, "waitgate: %s: its program %s is not there: no source lines\n", s->saved_path, path);
+            fprintf(stderr, "waitgate: %s: its program %s does not exist: no source lines\n", s->saved_path, path);
             continue;
         }
         if (!(s->saved_program[core] = wg_strdup(path)) ||
@@ -187,7 +187,7 @@ static bool read_files(wg_session *s, wg_text *error)
         unsigned core = wg_core_of_file_name(path);
         if (core == WG_CORES) {
             wg_textf(error,
-                     "waitgate: which core is `%s` for? Say --brisc, --ncrisc, --trisc0, --trisc1 or --trisc2 (or "
+                     "waitgate: which core is `%s` for? Use --brisc, --ncrisc, --trisc0, --trisc1 or --trisc2 (or "
                      "name the file so); a Tensix program ends in .tasm\n",
                      path);
             return false;

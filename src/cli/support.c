@@ -152,7 +152,7 @@ bool wg_support_document(wg_text *out)
     }
     wg_textf(out,
              "# What is supported\n\n"
-             "Architecture × instruction × mode, found by trying (`waitgate isa --support`): every instruction was "
+             "Architecture × instruction × mode, found by experiment (`waitgate isa --support`): every instruction was "
              "executed with every value of each\noperand of up to four bits, one at a time, with BF16 data and its "
              "units ready. *all*: every value does what the\ndocumentation says. Otherwise the values are listed that "
              "give a [finding](findings.md), which says whether hardware leaves\nthem undefined or Waitgate does not "

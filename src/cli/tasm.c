@@ -495,7 +495,7 @@ static void label(reader *r, wg_tasm_line *l, const char *name, size_t length)
     else if (r->section == SECTION_THREAD)
         wg_tasm_define(r->t, l, column, name, length, (int64_t)r->words[r->index], true);
     else
-        wg_tasm_fail(r->t, l->number, column, "labels belong into a .thread or .core section");
+        wg_tasm_fail(r->t, l->number, column, "labels belong in a .thread or .core section");
 }
 
 static void plain_line(reader *r, wg_tasm_line *l)

@@ -89,7 +89,7 @@ static void directive(wg_tasm *t, wg_tasm_line *l, unsigned core, const char *na
                (value & 3) != 3) {
         wg_tasm_fail(t, l->number, start + 1,
                      "among instructions this word pushes 0x%08x: write `.ttinsn` to push a Tensix word, or put data "
-                     "behind `.data`",
+                     "after `.data`",
                      wg_ttinsn_decode((uint32_t)value));
     }
 }

@@ -34,7 +34,7 @@ static bool literal(wg_tasm *t, wg_tasm_line *l, uint64_t *bits)
     char *end = text;
     double value = n ? strtod(text, &end) : 0;
     if (n == 0 || *end) {
-        wg_tasm_fail(t, l->number, l->at + 1, "`%s` is no number", text);
+        wg_tasm_fail(t, l->number, l->at + 1, "`%s` is not a number", text);
         return false;
     }
     memcpy(bits, &value, sizeof value);

@@ -229,7 +229,7 @@ static bool run_all(runner *r, wg_text *error)
             slot *s = &r->slot[i];
             if (!s->pid && !stop && r->next < r->all->count) {
                 if (!start(r, s, r->next)) {
-                    wg_textf(error, "waitgate: no process for a test: %s\n", strerror(errno));
+                    wg_textf(error, "waitgate: cannot start a process for a test: %s\n", strerror(errno));
                     return false;
                 }
                 r->next++;
@@ -430,7 +430,7 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
         status = WG_EXIT_DONE;
     } else if (!all.count) {
         wg_textf(error, "waitgate: there is no test %s\n",
-                 args->value[WG_OPT_FILTER] ? "that --filter wants" : "there");
+                 args->value[WG_OPT_FILTER] ? "that matches --filter" : "there");
     } else if (r->result && read_options(r, error)) {
         wg_interrupt_begin();
         if (run_all(r, error))

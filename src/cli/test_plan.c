@@ -197,7 +197,7 @@ static bool read_ending(list *l, wg_test *t, const char *begin, const char *word
             memcpy(name, word, length);
         t->status = wg_status_named(name);
         return t->status >= 0 || complain(l, from, begin,
-                                          "behind => comes how the run is to end: done, expectation, undefined, hang, "
+                                          "after => comes the expected end: done, expectation, undefined, hang, "
                                           "findings, limit or error");
     }
     while (*at < end && **at == ' ')
@@ -206,7 +206,7 @@ static bool read_ending(list *l, wg_test *t, const char *begin, const char *word
     while (stop > *at && (stop[-1] == ' ' || stop[-1] == '\r'))
         stop--;
     if (stop == *at)
-        return complain(l, *at, begin, "behind `fails:` comes the reason");
+        return complain(l, *at, begin, "after `fails:` comes the reason");
     t->fails = wg_strndup(*at, (size_t)(stop - *at));
     *at = end;
     return t->fails != NULL;
@@ -228,19 +228,19 @@ static bool read_words(list *l, wg_test *t, const char *begin, const char *end)
             if (!read_ending(l, t, begin, word, length, &at, end))
                 return false;
         } else if (ended) {
-            return complain(l, word, begin, "nothing but `=> STATUS` and `fails: REASON` can stand behind the command");
+            return complain(l, word, begin, "only `=> STATUS` and `fails: REASON` can follow the command");
         } else if (!t->name) {
             t->name = wg_strndup(word, length);
             if (!t->name || !say(t, "waitgate"))
                 return complain(l, word, begin, "out of memory");
         } else if (t->words == 1 && !(length == 3 && memcmp(word, "run", 3) == 0) &&
                    !(length == 5 && memcmp(word, "check", 5) == 0)) {
-            return complain(l, word, begin, "behind its name comes the test's command, `run` or `check`");
+            return complain(l, word, begin, "after its name comes the test's command, `run` or `check`");
         } else if (!add_word(t, word, length)) {
             return complain(l, word, begin, "a test has at most 64 words");
         }
     }
-    return t->words != 1 || complain(l, at, begin, "behind its name comes the test's command, `run` or `check`");
+    return t->words != 1 || complain(l, at, begin, "after its name comes the test's command, `run` or `check`");
 }
 
 static bool read_line(list *l, const char *begin, const char *end)
@@ -375,7 +375,7 @@ static bool add_named(planner *p, const char *path)
     if (ends_in(path, ".tasm") || wg_is_chip_file(path))
         return add_program(p, path);
     wg_textf(p->error,
-             "waitgate: `%s` is no test: a test is a .tasm program, a chip file, or a line of a list (.tests), which "
+             "waitgate: `%s` is not a test: a test is a .tasm program, a chip file, or a line of a list (.tests), which "
              "can name ELF files\n",
              path);
     return false;

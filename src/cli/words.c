@@ -280,7 +280,7 @@ static bool dis_hex(dis *d, const char *name, const char *text, size_t size, wg_
         uint64_t value;
         int n = snprintf(digits, sizeof digits, "0x%.*s", (int)(length - skip < 12 ? length - skip : 12), word + skip);
         if (!wg_parse_number(digits, (size_t)n, &value) || value > UINT32_MAX || length - skip > 8) {
-            wg_textf(error, "waitgate: %s:%u: `%.*s` is no hexadecimal word\n", name, number, (int)length, word);
+            wg_textf(error, "waitgate: %s:%u: `%.*s` is not a hexadecimal word\n", name, number, (int)length, word);
             return false;
         }
         dis_word(d, (uint32_t)value);
@@ -309,7 +309,7 @@ static bool dis_file(dis *d, const char *path, wg_text *error)
     } else if (is_hex_text(bytes, size)) {
         ok = dis_hex(d, path, (const char *)bytes, size, error);
     } else if (size % 4) {
-        wg_textf(error, "waitgate: %s: %zu bytes are no whole number of words\n", path, size);
+        wg_textf(error, "waitgate: %s: %zu bytes are not a whole number of words\n", path, size);
         ok = false;
     } else {
         for (size_t i = 0; i < size; i += 4) {
