@@ -407,8 +407,8 @@ static void broadcast_to(wg_tile *t, unsigned noc, unsigned i, uint32_t ctrl, ui
         p->exclude = reg(t, noc, i, wg_niu_map_of(t)->exclude);
 }
 
-/* Sends the request at the head of the initiators' queue. False: retry in cycle *retry. */ static bool
-send_request(wg_tile *t, unsigned noc, uint64_t *retry)
+/* Sends the request at the head of the initiators' queue. False: retry in cycle *retry. */
+static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
 {
     wg_niu_unit *u = unit(t, noc);
     unsigned i = u->queue[0];

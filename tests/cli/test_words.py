@@ -204,7 +204,7 @@ def a_limit_tells_going_round_from_work(d):
         assert s["progress"].startswith("Nothing makes progress: core B only repeats") and "0x00003000" in s["progress"], s
         # A thread at work.
         s = cut(both + ".core T0\nloop:\n    ttdmanop\n    addi a0, a0, 1\n    j loop\n")
-        assert "thread 0" in s["progress"] and s["progress"].startswith("The run still works"), s
+        assert "thread 0" in s["progress"] and s["progress"].startswith("The run still makes progress"), s
 
 
 def coloured(d, *args, **env):
