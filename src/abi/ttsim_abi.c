@@ -63,7 +63,7 @@ static struct {
     wg_abi_check *check; /* NULL: not requested */
     wg_abi_hang *hang;
     wg_abi_symbols *symbols; /* NULL: none */
-    wg_abi_gdb *gdb;         /* NULL: nobody asked for it */
+    wg_abi_gdb *gdb;         /* NULL: not requested */
     bool inside;             /* a call is active: a further call comes from a DMA callback */
     bool exit_later;         /* … and a callback has called libttsim_exit */
     size_t said;             /* findings of the card already printed */
