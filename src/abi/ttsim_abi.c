@@ -134,7 +134,8 @@ static volatile sig_atomic_t signalled; /* its number */
 
 static void note_signal(int number)
 {
-    static const char said[] = "\nwaitgate: the report follows in the host's next call; a second signal ends the process\n";
+    static const char said[] =
+        "\nwaitgate: the report follows in the host's next call; a second signal ends the process\n";
     int before = errno;
     signalled = number;
     ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);

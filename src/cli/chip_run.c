@@ -606,8 +606,7 @@ static wg_session *session_of(chip_run *r, unsigned x, unsigned y, wg_session *b
 static void report_text(chip_run *r, int status, wg_text *out)
 {
     static const char *const sentence[] = {
-        "done",       "done (until)", "hangs", "stopped by the cycle limit", "stopped by a finding",
-        "interrupted"};
+        "done", "done (until)", "hangs", "stopped by the cycle limit", "stopped by a finding", "interrupted"};
     wg_session bare;
     if (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE)
         wg_textf(out, "%s: %s after %llu cycles (%s, %zu tile%s)\n", r->file.name, sentence[r->ended],

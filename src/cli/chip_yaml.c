@@ -90,8 +90,7 @@ static bool number(parser *p, yaml_node_t *n, uint64_t most, uint64_t *value)
     if (!wg_parse_number(text, strlen(text), value))
         return complain(p, n, "`%.60s` is not a number", text);
     if (*value > most)
-        return complain(p, n, "%.60s exceeds 0x%llx, the maximum here", text,
-                        (unsigned long long)most);
+        return complain(p, n, "%.60s exceeds 0x%llx, the maximum here", text, (unsigned long long)most);
     return true;
 }
 
@@ -202,8 +201,8 @@ static bool image_type(parser *p, yaml_node_t *n, void *into)
         wg_near_offer(&near, wg_type_name((wg_type)t));
     const char *best = wg_near_best(&near);
     i->type = WG_TYPE_RAW;
-    return complain(p, n, "`%.60s` is not an element type%s%s%s", text, best ? "; did you mean `" : "", best ? best : "",
-                    best ? "`?" : "");
+    return complain(p, n, "`%.60s` is not an element type%s%s%s", text, best ? "; did you mean `" : "",
+                    best ? best : "", best ? "`?" : "");
 }
 
 static bool image_tilized(parser *p, yaml_node_t *n, void *into)

@@ -374,10 +374,11 @@ static bool add_named(planner *p, const char *path)
         return add_list(p, path);
     if (ends_in(path, ".tasm") || wg_is_chip_file(path))
         return add_program(p, path);
-    wg_textf(p->error,
-             "waitgate: `%s` is not a test: a test is a .tasm program, a chip file, or a line of a list (.tests), which "
-             "can name ELF files\n",
-             path);
+    wg_textf(
+        p->error,
+        "waitgate: `%s` is not a test: a test is a .tasm program, a chip file, or a line of a list (.tests), which "
+        "can name ELF files\n",
+        path);
     return false;
 }
 
