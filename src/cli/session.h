@@ -69,6 +69,7 @@ typedef struct wg_session {
     wg_stats *stats;
     wg_timeline *timeline;
     wg_costs *costs;
+    struct wg_scaled_runs *scaled; /* --what-if */
     struct wg_page *page; /* what the report shows beside the costs */
     uint64_t top;         /* rows of the profile's tables */
     wg_commit_log *log;
@@ -209,6 +210,7 @@ bool wg_check_expectations(wg_session *s);
 
 /* report.c: what happened. Returns the exit status. */
 int wg_report_run(wg_session *s, wg_text *out);
+const char *wg_ended_name(wg_ended ended);
 void wg_report_json(wg_session *s, int status, wg_text *out);
 void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out);
 void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, const char *key); /* NULL: in an array */
