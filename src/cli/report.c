@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run did, for people and for programs. The JSON has a schema number; fields are only ever added. */
 #include "cli/session.h"
+#include "cli/waits.h"
 #include "cli/what_if.h"
 
 #include <string.h>
@@ -461,6 +462,8 @@ static void report_text(wg_session *s, int status, wg_text *out)
         wg_report_profile(s, out);
     if (s->scaled)
         wg_report_what_if(s, out);
+    if (s->waits)
+        wg_report_waits(s, out);
     if (s->timeline)
         wg_report_timeline(s, out, out->colour);
 }
@@ -526,6 +529,8 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
         wg_report_profile_json(s, j);
     if (s->scaled)
         wg_report_what_if_json(s, j);
+    if (s->waits)
+        wg_report_waits_json(s, j);
     wg_json_close(j, '}');
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/delays.h"
 #include "cli/saved.h"
+#include "cli/waits.h"
 #include "cli/what_if.h"
 #include "text/core_name.h"
 #include "text/rvdis.h"
@@ -437,7 +438,7 @@ bool wg_session_run(wg_session *s, wg_text *error)
         return false;
     if (s->costs && !wg_what_if_run(s, error))
         return false;
-    return s->args->command != WG_CMD_CHECK || wg_verify_races(s, error);
+    return s->args->command != WG_CMD_CHECK || (wg_verify_races(s, error) && wg_waits_judge(s, error));
 }
 
 bool wg_session_dump(wg_session *s, wg_text *error)
@@ -482,6 +483,7 @@ void wg_session_close(wg_session *s)
     free(s->costs);
     wg_page_free(s->page);
     wg_what_if_free(s->scaled);
+    wg_waits_free(s->waits);
     free(s->log);
     free(s->trace);
     free(s->hang);

@@ -70,6 +70,7 @@ typedef struct wg_session {
     wg_timeline *timeline;
     wg_costs *costs;
     struct wg_scaled_runs *scaled; /* --what-if */
+    struct wg_waits *waits;        /* --waits */
     struct wg_page *page; /* what the report shows beside the costs */
     uint64_t top;         /* rows of the profile's tables */
     wg_commit_log *log;
@@ -195,6 +196,7 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);
 bool wg_profile_close(wg_session *s, wg_text *error); /* the run is over; writes the files that were asked for */
 void wg_report_profile(wg_session *s, wg_text *out);
 void wg_report_profile_json(wg_session *s, wg_json *j);
+bool wg_is_wait(uint32_t word); /* STALLWAIT, SEMWAIT, STREAMWAIT */
 void wg_profile_sentence(wg_session *s, wg_text *out); /* the largest part of the critical path */
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j);
 const char *wg_profile_file(wg_session *s, const wg_cost *c); /* NULL: unknown */
