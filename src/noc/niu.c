@@ -407,6 +407,21 @@ static void broadcast_to(wg_tile *t, unsigned noc, unsigned i, uint32_t ctrl, ui
         p->exclude = reg(t, noc, i, wg_niu_map_of(t)->exclude);
 }
 
+/* The request at the head of the queue has been sent, except for what exceeds one packet: this remains as another request. */
+static void finish_request(wg_tile *t, unsigned noc, unsigned i, bool more)
+{
+    wg_niu_unit *u = unit(t, noc);
+    if (more) {
+        set_reg(t, noc, i, WG_NIU_LEN_BE, reg(t, noc, i, WG_NIU_LEN_BE) - max_bytes(t));
+        set_reg(t, noc, i, WG_NIU_TARG_LO, reg(t, noc, i, WG_NIU_TARG_LO) + max_bytes(t));
+        set_reg(t, noc, i, WG_NIU_RET_LO, reg(t, noc, i, WG_NIU_RET_LO) + max_bytes(t));
+        return;
+    }
+    set_reg(t, noc, i, wg_niu_map_of(t)->command, 0);
+    memmove(u->queue, u->queue + 1, sizeof u->queue - 1);
+    u->queued--;
+}
+
 /* Sends the request at the head of the initiators' queue. False: *retry is when to try again. */
 static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
 {
@@ -502,15 +517,7 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
         leave(t, &p, targ.address);
     else if (data)
         wg_ring_until(&t->box->ring[noc & 1], p.slot, t->sched.now);
-    if (more) { /* automatic splitting: the rest is sent as another request */
-        set_reg(t, noc, i, WG_NIU_LEN_BE, reg(t, noc, i, WG_NIU_LEN_BE) - max_bytes(t));
-        set_reg(t, noc, i, WG_NIU_TARG_LO, reg(t, noc, i, WG_NIU_TARG_LO) + max_bytes(t));
-        set_reg(t, noc, i, WG_NIU_RET_LO, reg(t, noc, i, WG_NIU_RET_LO) + max_bytes(t));
-        return true;
-    }
-    set_reg(t, noc, i, wg_niu_map_of(t)->command, 0);
-    memmove(u->queue, u->queue + 1, sizeof u->queue - 1);
-    u->queued--;
+    finish_request(t, noc, i, more);
     return true;
 }
 
