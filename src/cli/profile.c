@@ -7,7 +7,7 @@
 
 #include "isa/asm.h"
 
-/* Where an instruction stands in the source, as far as that is known. */
+/* The source location of an instruction, if known. */
 static wg_source source_of(wg_session *s, const wg_cost *c)
 {
     wg_source source = {0};
@@ -69,7 +69,7 @@ static void cause_of(const wg_cost *c, char *room, size_t bytes)
 /* ---- Rows: the costs of one line with one cause ---- */
 
 typedef struct row {
-    wg_cost cost; /* the dearest of them */
+    wg_cost cost; /* the largest of them */
     place at;
     uint64_t cycles, times;
 } row;
@@ -95,7 +95,7 @@ static int by_line(const void *left, const void *right)
     return x < y ? -1 : x > y;
 }
 
-/* Waiting in vain, or not at all: nothing that a line could be blamed for. */
+/* Idle or empty: not the fault of any line. */
 static bool is_quiet(const wg_cost *c)
 {
     return c->doing == WG_DOING_RESET || c->doing == WG_DOING_PARKED ||
@@ -123,7 +123,7 @@ static bool every(unsigned track)
     return true;
 }
 
-/* Costs of tracks of this kind by line and cause, the dearest first. */
+/* Costs of tracks of this kind by line and cause, the largest first. */
 static table rows_of(wg_session *s, const wg_cost_table *costs, bool (*kind)(unsigned))
 {
     table t = {.row = costs->count ? wg_calloc(costs->count, sizeof *t.row) : NULL};
@@ -201,13 +201,13 @@ static void group_text(wg_session *s, const char *title, bool (*kind)(unsigned),
 
 /* ---- Waits ---- */
 
-/* A wait instruction: how often it came, and for how long it held its thread. */
+/* A wait instruction: its count, and the cycles it blocked its thread. */
 typedef struct wait_row {
     wg_cost cost;
     uint64_t executed, held, cycles;
 } wait_row;
 
-static bool is_wait(uint32_t word)
+bool wg_is_wait(uint32_t word)
 {
     unsigned opcode = wg_opcode(word);
     return opcode == WG_OPCODE_STALLWAIT || opcode == WG_OPCODE_SEMWAIT || opcode == WG_OPCODE_STREAMWAIT;
@@ -223,7 +223,7 @@ static int by_held(const void *left, const void *right)
     return a->cost.pc < b->cost.pc ? -1 : a->cost.pc > b->cost.pc;
 }
 
-/* All waits of the run, the dearest first; the caller frees them. */
+/* All waits of the run, the longest first; the caller frees them. */
 static wait_row *waits_of(const wg_costs *p, size_t *count)
 {
     wait_row *rows = p->table.count ? wg_calloc(p->table.count, sizeof *rows) : NULL;
@@ -232,7 +232,7 @@ static wait_row *waits_of(const wg_costs *p, size_t *count)
         const wg_cost *c = &p->table.cost[i];
         bool holds =
             c->doing == WG_DOING_STALL + WG_STALL_LATCHED_WAIT || c->doing == WG_DOING_STALL + WG_STALL_LATCH_OCCUPIED;
-        if (!wg_track_is_thread(c->track) || !is_wait(c->word) || (c->doing != WG_DOING_WORK && !holds))
+        if (!wg_track_is_thread(c->track) || !wg_is_wait(c->word) || (c->doing != WG_DOING_WORK && !holds))
             continue;
         size_t k = 0;
         while (k < *count &&
@@ -269,7 +269,7 @@ static void waits_text(wg_session *s, wg_text *out)
     if (count > s->top)
         wg_textf(out, "  … and %zu more (--top N shows more, --json all)\n", count - (size_t)s->top);
     if (free_ones)
-        wg_textf(out, "  %zu of %zu waits held nobody in this run.\n", free_ones, count);
+        wg_textf(out, "  %zu of %zu waits blocked nothing in this run.\n", free_ones, count);
     free(rows);
 }
 
@@ -441,7 +441,7 @@ void wg_report_profile_json(wg_session *s, wg_json *j)
 
 /* ---- Files for other tools ---- */
 
-/* One line per stack: who; function; the inlined ones; file:line; cause cycles. Flame graph tools read it. */
+/* One line per stack: track; function; inlined functions; file:line; cause cycles. For flame graph tools. */
 static void folded(wg_session *s, wg_text *out)
 {
     const wg_costs *p = s->costs;
@@ -536,7 +536,7 @@ static bool write_files(wg_session *s, wg_text *error)
     return true;
 }
 
-/* ---- What is profiled ---- */
+/* ---- The part of the run to profile ---- */
 
 /* --from, --to: a cycle, or the name of a function or label of any core's program. */
 static bool read_end(wg_session *s, wg_option option, const char *name, uint64_t *cycle, uint32_t *pc, wg_text *error)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run did, for people and for programs. The JSON has a schema number; fields are only ever added. */
+/* The report of a run, for people and for programs. The JSON has a schema number; fields are only ever added. */
 #include "cli/session.h"
+#include "cli/waits.h"
+#include "cli/what_if.h"
 
 #include <string.h>
 
@@ -8,7 +10,11 @@
 
 enum { SCHEMA = 1 };
 
-static const char *const ended_names[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
+const char *wg_ended_name(wg_ended ended)
+{
+    static const char *const names[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
+    return names[ended];
+}
 
 static bool expected(const wg_session *s, const char *code)
 {
@@ -28,7 +34,7 @@ static bool expects(const wg_session *s, wg_expect_kind kind)
 
 static unsigned core_of(const wg_finding *f);
 
-/* check: the suppression file says so. */
+/* check: suppressed by the suppression file. */
 static bool suppressed(wg_session *s, const wg_finding *f) { return wg_check_reason(s, f) != NULL; }
 
 const char *wg_check_reason(wg_session *s, const wg_finding *f)
@@ -43,7 +49,7 @@ const char *wg_check_reason(wg_session *s, const wg_finding *f)
     return wg_check_suppresses(s, f, place, text);
 }
 
-/* When several apply: 3, then 1, 5, 2, 4. What the program says it expects is no failure. */
+/* When several apply: 3, then 1, 5, 2, 4. An expected finding is not a failure. */
 static int status_of(wg_session *s)
 {
     bool findings = false;
@@ -175,14 +181,14 @@ static bool track_used(const wg_stats *stats, unsigned track)
     return quiet != stats->to - stats->from;
 }
 
-/* Has the tile such a core? */
+/* Does the tile have such a core? */
 static bool track_exists(const wg_session *s, unsigned track)
 {
     wg_core_info info;
     return !wg_track_is_core(track) || wg_core_state(s->dev, (wg_core_id)track, &info) == WG_OK;
 }
 
-/* Once, if any does. */
+/* Reported once, if any cycle depends on an assumption. */
 static void report_assumed(const wg_stats *stats, wg_text *out)
 {
     const wg_assumed *a = &stats->assumed;
@@ -290,7 +296,7 @@ void wg_report_stats_json(const wg_session *s, wg_json *j)
     wg_json_close(j, '}');
 }
 
-/* One character per state: '.' nothing, '#' at work, '-' reset, '_' parked, 'p' polling, letters for stalls. */
+/* One character per state: '.' idle, '#' working, '-' reset, '_' parked, 'p' polling, letters for stalls. */
 typedef struct legend {
     char letter[WG_DOINGS];
     unsigned letters;
@@ -382,7 +388,7 @@ static bool is_shown(wg_session *s, const wg_finding *f, bool quiet)
     return (!quiet || !expected(s, wg_finding_info_at(f->code)->code)) && !suppressed(s, f);
 }
 
-/* The first few of one kind by one party are told in full, the rest in a line. */
+/* The first few of one kind by one party are shown in full, the rest in a line. */
 static void findings_text(wg_session *s, bool quiet, wg_text *out)
 {
     enum { IN_FULL = 3 };
@@ -430,7 +436,7 @@ void wg_report_hang_json(wg_session *s, wg_json *j)
 static void report_text(wg_session *s, int status, wg_text *out)
 {
     static const char *const sentence[] = {
-        "done", "done, as --until says,", "hangs", "stopped by --max-cycles", "stopped by a finding", "interrupted"};
+        "done", "done (--until)", "hangs", "stopped by --max-cycles", "stopped by a finding", "interrupted"};
     bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
     if (!quiet || status != WG_EXIT_DONE)
         wg_textf(out, "%s: %s after %llu cycles (%s)\n", s->title, sentence[s->ended],
@@ -454,6 +460,10 @@ static void report_text(wg_session *s, int status, wg_text *out)
         wg_report_stats(s, out);
     if (s->costs)
         wg_report_profile(s, out);
+    if (s->scaled)
+        wg_report_what_if(s, out);
+    if (s->waits)
+        wg_report_waits(s, out);
     if (s->timeline)
         wg_report_timeline(s, out, out->colour);
 }
@@ -488,7 +498,7 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
     wg_json_text(j, "arch", s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
     wg_json_text(j, "profile", s->desc.profile == WG_PROFILE_SILICON ? "silicon" : "documented");
     wg_json_uint(j, "seed", s->desc.seed);
-    wg_json_text(j, "result", ended_names[s->ended]);
+    wg_json_text(j, "result", wg_ended_name(s->ended));
     wg_json_uint(j, "status", (uint64_t)status);
     wg_json_uint(j, "cycles", wg_cycle(s->dev));
     wg_report_cores_json(s, j);
@@ -517,6 +527,10 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
         wg_report_stats_json(s, j);
     if (s->costs)
         wg_report_profile_json(s, j);
+    if (s->scaled)
+        wg_report_what_if_json(s, j);
+    if (s->waits)
+        wg_report_waits_json(s, j);
     wg_json_close(j, '}');
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of a run in files: the device's (wg_snapshot()), how far the streams of a .tasm program have been pushed, and the names
- * of the programs, so that a file can be opened by itself.
+ * Snapshots of a run in files: the device's (wg_snapshot()), the positions of a .tasm program's streams, and the names of the
+ * programs, so that a file can be opened without naming them.
  */
 #ifndef WG_CLI_SAVED_H
 #define WG_CLI_SAVED_H
@@ -10,11 +10,11 @@
 
 #include "cli/session.h"
 
-/* Reads the file that --resume names, or that ends in .snapshot; false, with complaints, if it is none. */
+/* Reads the file that --resume names, or that ends in .snapshot; false, with an error, if it is invalid. */
 bool wg_saved_read(wg_session *s, const char *path, wg_text *error);
-/* The programs that it names, as long as they are still there, one after the other; NULL: no more. *core: WG_CORES for a .tasm program. */
+/* The programs that it names and that still exist, in sequence; NULL: no more. *core: WG_CORES for a .tasm program. */
 const char *wg_saved_program(const wg_session *s, unsigned index, unsigned *core);
-/* Puts the device and the streams into its state. */
+/* Restores the device and the streams. */
 bool wg_saved_apply(wg_session *s, wg_text *error);
 /* Writes one, with the streams as `s->feed` has them. */
 bool wg_saved_write(void *session, const char *path, wg_text *error);

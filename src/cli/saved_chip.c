@@ -87,7 +87,7 @@ bool wg_saved_chip_files(const wg_args *args, wg_saved_chip *c, const char **chi
             chips++;
         }
     if (chips > 1 || (*chip && !wg_is_chip_file(*chip))) {
-        wg_textf(error, "waitgate: a chip file stands alone\n");
+        wg_textf(error, "waitgate: a chip file is the only file of a run\n");
         return false;
     }
     if (snapshots > 1) {

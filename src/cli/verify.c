@@ -1,35 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Are the remedies any good? For each race the program is run again with its remedy inserted (patch.h), unperturbed and
- * under a few seeds, watched by a detector of its own. The remedy is verified when in every such run the race is
- * gone, no other has come, the run ends as it should and the program's expectations of values hold; and, unless other
- * races are left to disturb it, when all these runs leave the same L1. Other races that are gone with it have the same
- * cause: they are told with this one.
+ * Do the remedies work? For each race the program is run again with its remedy inserted (patch.h), unperturbed and under a
+ * few seeds, with a race detector of its own. The remedy is verified if in every such run the race is gone, no other has
+ * appeared, the run ends as it should and the program's expectations of values hold; and, unless other races remain, if all
+ * these runs leave the same L1. Other races that disappear with it have the same cause: they are shown with this one.
  */
+#include "cli/again.h"
 #include "cli/patch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEDS = 4, SLOWER = 4, SLOWER_AND = 100000 };
+enum { SEEDS = 4 };
 
 typedef struct trial {
     uint64_t cycles, l1;    /* l1: a hash */
-    bool ran, good, others; /* others: races that were there before are still there */
+    bool ran, good, others; /* others: other races remain */
 } trial;
-
-static uint64_t hash_l1(wg_device *dev)
-{
-    uint64_t h = 0, block[512];
-    for (uint32_t at = 0; at + sizeof block <= wg_l1_bytes(dev); at += sizeof block) {
-        wg_read(dev, at, block, sizeof block);
-        for (size_t i = 0; i < sizeof block / sizeof *block; i++) {
-            h = (h ^ block[i]) * UINT64_C(0x9FB21C651E98DF25);
-            h ^= h >> 32;
-        }
-    }
-    return h;
-}
 
 static bool same_party(const wg_patch *p, const wg_race_party *before, const wg_race_party *now)
 {
@@ -47,7 +34,7 @@ static bool same_race(const wg_patch *p, const wg_race *before, const wg_race *n
            (same_party(p, &before->a, &now->b) && same_party(p, &before->b, &now->a));
 }
 
-/* Is what the detector sees now a part of what it saw, without this race? */
+/* Are the races of this run a subset of the original ones, without this race? */
 static bool race_is_gone(const wg_session *s, const wg_session *v, const wg_patch *p, const wg_race *race, bool *others)
 {
     for (size_t i = 0; i < wg_races_count(v->races); i++) {
@@ -64,18 +51,7 @@ static bool race_is_gone(const wg_session *s, const wg_session *v, const wg_patc
     return true;
 }
 
-/* The program's expectations of values; how it got there may change. */
-static bool values_hold(wg_session *v)
-{
-    if (!wg_check_expectations(v))
-        return false;
-    for (size_t i = 0; v->has_tasm && i < v->tasm.expects; i++)
-        if (v->tasm.expect[i].kind <= WG_EXPECT_MUTEX && !v->expect_holds[i])
-            return false;
-    return true;
-}
-
-/* Those of the races that are still there are not gone with this remedy. */
+/* Clears gone[] for races that remain with this remedy. */
 static void strike_out(const wg_session *s, const wg_session *v, const wg_patch *p, bool *gone)
 {
     for (size_t k = 0; k < wg_races_count(s->races); k++)
@@ -86,36 +62,24 @@ static void strike_out(const wg_session *s, const wg_session *v, const wg_patch 
 /* gone[i]: race i was in none of the runs so far. */
 static trial run_with(wg_session *s, const wg_race *race, uint64_t seed, bool *gone, wg_text *error)
 {
-    wg_session v = *s;
+    wg_session v;
     wg_patch patch = {0};
     trial t = {0};
-    v.dev = NULL;
-    v.races = NULL;
-    v.expect_holds = NULL;
-    v.expect_found = NULL;
-    v.desc.seed = seed;
-    uint64_t cycles = wg_cycle(s->dev);
-    v.max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
-    if (wg_create(&v.desc, &v.dev) == WG_OK && wg_session_load(&v, error) &&
-        wg_patch_apply(&patch, &v, s->races, race) && wg_drive_silently(&v)) {
+    if (wg_again_begin(&v, s, seed, NULL, error) && wg_patch_apply(&patch, &v, s->races, race) &&
+        wg_drive_silently(&v)) {
         bool ended = v.ended == WG_ENDED_DONE || v.ended == WG_ENDED_UNTIL || v.ended == s->ended;
         t.cycles = wg_cycle(v.dev);
         t.ran = true;
-        t.good = ended && race_is_gone(s, &v, &patch, race, &t.others) && values_hold(&v);
-        t.l1 = t.good ? hash_l1(v.dev) : 0;
+        t.good = ended && race_is_gone(s, &v, &patch, race, &t.others) && wg_again_values_hold(&v);
+        t.l1 = t.good ? wg_again_hash(v.dev) : 0;
         strike_out(s, &v, &patch, gone);
     }
-    for (size_t i = 0; v.expect_found && i < v.tasm.expects; i++)
-        wg_text_free(&v.expect_found[i]);
-    free(v.expect_found);
-    free(v.expect_holds);
-    wg_races_free(v.races);
-    wg_destroy(v.dev);
+    wg_again_end(&v);
     wg_patch_free(&patch);
     return t;
 }
 
-/* Tries one remedy; what came of it, as far as the budget goes. */
+/* Tries one remedy, within the budget; returns the outcome. */
 static wg_remedy_is try_remedy(wg_session *s, const wg_race *race, uint64_t *spent, bool *gone, wg_text *error)
 {
     trial first = {0};
@@ -138,7 +102,7 @@ static bool same_agent(const wg_race_party *a, const wg_race_party *b)
     return a->agent == b->agent && a->thread == b->thread && a->core == b->core && a->tile == b->tile;
 }
 
-/* Are both between the same two parties? What a remedy orders between others may have a cause of its own. */
+/* Are both between the same two parties? A race between others may have a cause of its own. */
 static bool same_parties(const wg_race *a, const wg_race *b)
 {
     if (!a->has_a || !b->has_a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `waitgate why`: runs to the end, or to a cycle, and asks the debugger who wrote a location. */
+/* `waitgate why`: runs to the end, or to a cycle, and asks the debugger for the writers of a location. */
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "debug/why.h"
@@ -26,7 +26,7 @@ static bool whose(wg_debugging *g, const char *of, const char *tile, wg_text *er
     }
     if (!tile || wg_debugging_who(g, tile, &g->who))
         return true;
-    wg_textf(error, "waitgate: --tile: `%s` is no tile that is in use, as X-Y\n", tile);
+    wg_textf(error, "waitgate: --tile: `%s` is not a tile in use, as X-Y\n", tile);
     return false;
 }
 

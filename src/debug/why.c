@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who wrote a location, and where that came from, as a tree that ends at what was there before the history begins or at a core's
- * store. Many instructions of one line that did the same are one branch. Over the NoC it goes on at the tile that the data came from.
+ * The writers of a location and the origin of their data, as a tree that ends at the start of the history or at a core's
+ * store. Similar instructions of one source line form one branch. Across the NoC it continues at the tile that sent the data.
  */
 #include "debug/why.h"
 
@@ -39,10 +39,10 @@ typedef struct wg_why {
     size_t tolds, told_room;
 } wg_why;
 
-/* ---- A branch: instructions of one line and kind, and what they left of what is asked about ---- */
+/* ---- A branch: instructions of one line and kind, and their part of the location ---- */
 
 typedef struct branch {
-    bool known; /* false: nobody wrote it since the history begins */
+    bool known; /* false: not written since the history begins */
     uint8_t agent, thread, space;
     unsigned tile;
     uint32_t pc, word;
@@ -343,7 +343,7 @@ static void tell(tree *t, unsigned space, unsigned depth, const branch *const *a
         wg_textf(w->out, "%*s… and more\n", (int)(2 * depth), "");
 }
 
-/* The branches under what one space's reads touched. */
+/* The branches of the locations that reads of one space touched. */
 static void explain_reads(wg_why *w, unsigned tile, const reads *r, unsigned space, unsigned depth,
                           const branch *const *above)
 {
@@ -415,7 +415,7 @@ static bool same_memory(const wg_why *w, unsigned a, unsigned b)
            wg_grid_index(g, x.x, x.y) == wg_grid_index(g, y.x, y.y);
 }
 
-/* The latest write to a tile that has no log: who sent it, and from where. */
+/* The latest write to a tile without a log: its sender and source address. */
 static const wg_data_packet *last_write(const wg_why *w, unsigned tile, uint64_t address, uint64_t before,
                                         unsigned *sender)
 {
@@ -549,7 +549,7 @@ static void explain(wg_why *w, const branch *from, unsigned depth, const branch 
     free(r.touch);
 }
 
-/* ---- What is asked about ---- */
+/* ---- The location asked about ---- */
 
 /* NAME:A[:B][+COUNT] */
 static bool parse_parts(const char *rest, uint64_t *a, uint64_t *b, uint64_t *count, bool *second)
@@ -574,7 +574,7 @@ static bool parse_question(const char *text, question *q)
     static const struct {
         const char *name;
         uint8_t space;
-        bool second;      /* takes A:B */
+        bool second;      /* accepts A:B */
         uint16_t a, b;    /* A and B are below these; 0: below 2^32 */
         uint16_t a_scale; /* first = (A * a_scale + B) * unit + offset */
         uint8_t unit, least;

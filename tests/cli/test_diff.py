@@ -78,7 +78,7 @@ def lines_that_moved(d):
     saved(d, "a", PROGRAM.format(nops=10), "profile")
     saved(d, "b", "; a remark\n\n" + PROGRAM.format(nops=10), "profile")
     assert json.loads(run("diff", "--json", d / "a", d / "b").stdout)["changes"] == []
-    assert "Nobody spent a cycle differently." in run("diff", d / "a", d / "b").stdout
+    assert "No cycles were spent differently." in run("diff", d / "a", d / "b").stdout
     saved(d, "b", "; a remark\n\n" + PROGRAM.format(nops=11), "profile")
     changes = json.loads(run("diff", "--json", d / "a", d / "b").stdout)["changes"]
     assert all(c["after"] == c["before"] + 1 for c in changes), changes
@@ -113,9 +113,9 @@ def top(d):
 def bad_files(d):
     saved(d, "good", PROGRAM.format(nops=10), "profile")
     for text, why in (("", "does not say how many cycles"), ("{", "no JSON"), ("{}", "does not say how many cycles"),
-                      ('{"cycles": "many"}', "a number of cycles is none"), ("[" * 5000, "nested too deep"),
+                      ('{"cycles": "many"}', "a number of cycles is not a number"), ("[" * 5000, "nested too deep"),
                       ("&a [*a, *a]", "no JSON"), ("\0\1\2", "no JSON"), ('{"cycles": 5', "no JSON"), ("]}", "no JSON"),
-                      ('{"cycles": 99999999999999999999999}', "a number of cycles is none")):
+                      ('{"cycles": 99999999999999999999999}', "a number of cycles is not a number")):
         (d / "bad").write_text(text)
         done = run("diff", d / "good", d / "bad")
         assert done.returncode == 6 and why in done.stderr and "bad" in done.stderr, (text[:20], done)

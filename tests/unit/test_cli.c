@@ -195,7 +195,7 @@ static void test_dis_files(void **state)
     path = scratch_file("a2400810\nxyz\n");
     o = RUN("dis", path);
     assert_int_equal(o.status, 6);
-    expect_says(&o.error, ":2: `xyz` is no hexadecimal word");
+    expect_says(&o.error, ":2: `xyz` is not a hexadecimal word");
     done(&o);
     unlink(path);
     path = scratch_file("\x01\x02\x03");
