@@ -483,14 +483,16 @@ static void accept(wg_tile *t, const wg_insn *insn)
     op->columns = 0xFFFF;
     enters(m, op->insn.thread, now);
 
-    unsigned latency = e->issue ? e->latency : 1;
+    const unsigned documented = e->issue ? e->latency : 1;
+    const unsigned latency = wg_takes(t, WG_AGENT_MATRIX, insn, documented, 1);
     uint32_t extra = 0; /* one-cycle instructions are never delayed: software relies on that */
-    if (latency > 1)
+    if (documented > 1)
         extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_MATRIX, wg_unit_event(&op->insn));
     bool arithmetic = e->waits == AB;
     unsigned stages = arithmetic ? t->timing->arithmetic_stages : t->timing->matrix_stages;
+    stages = wg_takes(t, WG_AGENT_MATRIX, insn, stages, 1);
     op->done_at = now + (latency > stages ? latency : stages) + extra;
-    op->effect_at = now + (e->effect ? e->effect : latency) + extra;
+    op->effect_at = now + (e->effect ? wg_takes(t, WG_AGENT_MATRIX, insn, e->effect, 1) : latency) + extra;
     if (wg_matrix_implements(id, t->arch->id)) {
         wg_matrix_ctx c;
         wg_matrix_context(t, &op->insn, &c);
@@ -505,7 +507,8 @@ static void accept(wg_tile *t, const wg_insn *insn)
     }
 
     if (op->effect >= WG_EFFECT_DST16 && op->effect <= WG_EFFECT_UNDEFINE)
-        wg_matrix_order_dst(m, op, arithmetic ? now + 1 + t->timing->dst_block_cycles + extra : op->effect_at);
+        wg_matrix_order_dst(m, op, arithmetic ? now + 1 + wg_takes(t, WG_AGENT_MATRIX, insn, t->timing->dst_block_cycles, 0) + extra
+                                               : op->effect_at);
     if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE) {
         /*
          * Source writes land in order of acceptance. Without delays they do anyway, since back-to-back ones have
@@ -519,7 +522,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
         op->effect_at = WG_NEVER;
     else
         op->done_at = later(op->done_at, op->effect_at);
-    order_flips(m, op, now + latency + extra, now + t->timing->bank_return + extra);
+    order_flips(m, op, now + latency + extra, now + wg_takes(t, WG_AGENT_MATRIX, insn, t->timing->bank_return, 0) + extra);
     m->due[place] = due(op);
     wg_wake_at(&t->sched, WG_AGENT_MATRIX, m->due[place]);
 }

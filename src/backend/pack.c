@@ -106,7 +106,9 @@ static bool busy(const wg_tile *t, unsigned thread)
 static uint64_t appoint(wg_tile *t, wg_pack_job *job, unsigned packer, unsigned cycles, uint64_t delay)
 {
     wg_packer *p = &t->backend.pack.packer[packer];
-    uint64_t now = t->sched.now, done = now + cycles + WG_PACK_STAGES - 1 + delay;
+    cycles = wg_takes(t, WG_AGENT_PACK, &job->insn, cycles, 1);
+    uint64_t stages = wg_takes(t, WG_AGENT_PACK, &job->insn, WG_PACK_STAGES - 1, 0);
+    uint64_t now = t->sched.now, done = now + cycles + stages + delay;
     p->free_at = now + cycles;
     done = done > p->last_done ? done : p->last_done;
     job->part[packer].done_at = p->last_done = done;

@@ -495,7 +495,7 @@ static void scalar_accept(wg_tile *t, const wg_insn *insn)
     u->asking = u->answered = u->waiting = false;
     u->refusals = 0;
     u->since = t->sched.now;
-    u->until = t->sched.now + handlers[insn->op].start(t, insn);
+    u->until = t->sched.now + wg_takes(t, WG_AGENT_SCALAR, insn, handlers[insn->op].start(t, insn), 1);
     wg_wake_at(&t->sched, WG_AGENT_SCALAR, u->until);
 }
 

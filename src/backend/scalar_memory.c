@@ -85,7 +85,8 @@ static bool send(wg_tile *t, wg_scalar *u, wg_scalar_request r)
     uint64_t event = u->sent++;
     r.insn = u->insn;
     r.reaches_at = later(now + TRAVEL + wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_SCALAR, event), u->last_reach);
-    r.answers_at = later(r.reaches_at - TRAVEL + answer_after(r.kind), r.reaches_at);
+    r.answers_at =
+        later(r.reaches_at - TRAVEL + wg_takes(t, WG_AGENT_SCALAR, &r.insn, answer_after(r.kind), 1), r.reaches_at);
     if (answer_after(r.kind) > TRAVEL)
         r.answers_at = later(r.answers_at + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_SCALAR, event), u->last_answer);
     u->last_reach = r.reaches_at;

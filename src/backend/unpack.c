@@ -122,8 +122,10 @@ static void accept(wg_tile *t, const wg_insn *insn)
         else
             wg_unpack_plan_nop(t, unpacker, job);
     }
+    job->lines = wg_takes(t, agent_of(unpacker), insn, job->lines, 0);
     if (job->what == WG_UNPACK_MOVE) {
-        job->ready_at = u->address_until = t->sched.now + wg_unpack_address_cycles(job);
+        job->ready_at = u->address_until =
+            t->sched.now + wg_takes(t, agent_of(unpacker), insn, wg_unpack_address_cycles(job), 1);
         u->address_thread = insn->thread;
         u->address_unpacker = (uint8_t)unpacker;
         u->held_format[unpacker] = job->out_format;
@@ -169,7 +171,8 @@ static void complete(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
         break;
     case WG_UNPACK_CLEAR:
         wg_unpack_clear(t, unpacker, job);
-        t->backend.unpack.clear_until[unpacker] = t->sched.now + t->timing->unpack_clear;
+        t->backend.unpack.clear_until[unpacker] = 
+            t->sched.now + wg_takes(t, agent_of(unpacker), &job->insn, t->timing->unpack_clear, 0);
         break;
     case WG_UNPACK_SET_REGISTER: wg_unpack_set_register(t, unpacker, job); break;
     case WG_UNPACK_CLEAR_MESSAGES: wg_unpack_clear_messages(t, job); break;

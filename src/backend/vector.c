@@ -317,7 +317,7 @@ static inline uint64_t take_off(wg_tile *t, const wg_insn *insn, unsigned thread
 {
     wg_vector *v = &t->backend.vector;
     uint32_t extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_VECTOR, wg_unit_event(insn));
-    uint64_t done = t->sched.now + latency + extra;
+    uint64_t done = t->sched.now + wg_takes(t, WG_AGENT_VECTOR, insn, latency, 1) + extra;
     if (wg_watched(t, WG_EV_COMPLETED) || __builtin_expect(t->perturbed || v->flights, 0)) {
         if (v->flights && v->last_done > done)
             done = v->last_done; /* in order */

@@ -207,7 +207,7 @@ typedef struct wait_row {
     uint64_t executed, held, cycles;
 } wait_row;
 
-static bool is_wait(uint32_t word)
+bool wg_is_wait(uint32_t word)
 {
     unsigned opcode = wg_opcode(word);
     return opcode == WG_OPCODE_STALLWAIT || opcode == WG_OPCODE_SEMWAIT || opcode == WG_OPCODE_STREAMWAIT;
@@ -232,7 +232,7 @@ static wait_row *waits_of(const wg_costs *p, size_t *count)
         const wg_cost *c = &p->table.cost[i];
         bool holds =
             c->doing == WG_DOING_STALL + WG_STALL_LATCHED_WAIT || c->doing == WG_DOING_STALL + WG_STALL_LATCH_OCCUPIED;
-        if (!wg_track_is_thread(c->track) || !is_wait(c->word) || (c->doing != WG_DOING_WORK && !holds))
+        if (!wg_track_is_thread(c->track) || !wg_is_wait(c->word) || (c->doing != WG_DOING_WORK && !holds))
             continue;
         size_t k = 0;
         while (k < *count &&

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of a run, for people and for programs. The JSON has a schema number; fields are only ever added. */
 #include "cli/session.h"
+#include "cli/waits.h"
+#include "cli/what_if.h"
 
 #include <string.h>
 
@@ -8,7 +10,11 @@
 
 enum { SCHEMA = 1 };
 
-static const char *const ended_names[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
+const char *wg_ended_name(wg_ended ended)
+{
+    static const char *const names[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
+    return names[ended];
+}
 
 static bool expected(const wg_session *s, const char *code)
 {
@@ -454,6 +460,10 @@ static void report_text(wg_session *s, int status, wg_text *out)
         wg_report_stats(s, out);
     if (s->costs)
         wg_report_profile(s, out);
+    if (s->scaled)
+        wg_report_what_if(s, out);
+    if (s->waits)
+        wg_report_waits(s, out);
     if (s->timeline)
         wg_report_timeline(s, out, out->colour);
 }
@@ -488,7 +498,7 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
     wg_json_text(j, "arch", s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
     wg_json_text(j, "profile", s->desc.profile == WG_PROFILE_SILICON ? "silicon" : "documented");
     wg_json_uint(j, "seed", s->desc.seed);
-    wg_json_text(j, "result", ended_names[s->ended]);
+    wg_json_text(j, "result", wg_ended_name(s->ended));
     wg_json_uint(j, "status", (uint64_t)status);
     wg_json_uint(j, "cycles", wg_cycle(s->dev));
     wg_report_cores_json(s, j);
@@ -517,6 +527,10 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
         wg_report_stats_json(s, j);
     if (s->costs)
         wg_report_profile_json(s, j);
+    if (s->scaled)
+        wg_report_what_if_json(s, j);
+    if (s->waits)
+        wg_report_waits_json(s, j);
     wg_json_close(j, '}');
 }
 

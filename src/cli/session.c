@@ -8,6 +8,8 @@
 
 #include "cli/delays.h"
 #include "cli/saved.h"
+#include "cli/waits.h"
+#include "cli/what_if.h"
 #include "text/core_name.h"
 #include "text/rvdis.h"
 #include "machine/device.h"
@@ -434,7 +436,9 @@ bool wg_session_run(wg_session *s, wg_text *error)
     const char *failure = s->args->value[WG_OPT_SAVE_ON_FAILURE];
     if (failure && (s->ended == WG_ENDED_HUNG || !s->expectations_hold) && !wg_saved_write(s, failure, error))
         return false;
-    return s->args->command != WG_CMD_CHECK || wg_verify_races(s, error);
+    if (s->costs && !wg_what_if_run(s, error))
+        return false;
+    return s->args->command != WG_CMD_CHECK || (wg_verify_races(s, error) && wg_waits_judge(s, error));
 }
 
 bool wg_session_dump(wg_session *s, wg_text *error)
@@ -478,6 +482,8 @@ void wg_session_close(wg_session *s)
         wg_costs_free(s->costs);
     free(s->costs);
     wg_page_free(s->page);
+    wg_what_if_free(s->scaled);
+    wg_waits_free(s->waits);
     free(s->log);
     free(s->trace);
     free(s->hang);

@@ -69,8 +69,10 @@ typedef struct wg_session {
     wg_stats *stats;
     wg_timeline *timeline;
     wg_costs *costs;
-    struct wg_page *page; /* data of the report besides the costs */
-    uint64_t top;         /* rows of the profile's tables */
+    struct wg_scaled_runs *scaled; /* --what-if */
+    struct wg_waits *waits;        /* --waits */
+    struct wg_page *page;          /* data of the report besides the costs */
+    uint64_t top;                  /* rows of the profile's tables */
     wg_commit_log *log;
     wg_trace *trace;
     wg_file_out log_file, trace_file;
@@ -194,6 +196,7 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);
 bool wg_profile_close(wg_session *s, wg_text *error); /* the run is over; writes the requested files */
 void wg_report_profile(wg_session *s, wg_text *out);
 void wg_report_profile_json(wg_session *s, wg_json *j);
+bool wg_is_wait(uint32_t word);                        /* STALLWAIT, SEMWAIT, STREAMWAIT */
 void wg_profile_sentence(wg_session *s, wg_text *out); /* the largest part of the critical path */
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j);
 const char *wg_profile_file(wg_session *s, const wg_cost *c); /* NULL: unknown */
@@ -209,6 +212,7 @@ bool wg_check_expectations(wg_session *s);
 
 /* report.c: the report. Returns the exit status. */
 int wg_report_run(wg_session *s, wg_text *out);
+const char *wg_ended_name(wg_ended ended);
 void wg_report_json(wg_session *s, int status, wg_text *out);
 void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out);
 void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, const char *key); /* NULL: in an array */

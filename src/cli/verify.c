@@ -5,30 +5,18 @@
  * appeared, the run ends as it should and the program's expectations of values hold; and, unless other races remain, if all
  * these runs leave the same L1. Other races that disappear with it have the same cause: they are shown with this one.
  */
+#include "cli/again.h"
 #include "cli/patch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEDS = 4, SLOWER = 4, SLOWER_AND = 100000 };
+enum { SEEDS = 4 };
 
 typedef struct trial {
     uint64_t cycles, l1;    /* l1: a hash */
     bool ran, good, others; /* others: other races remain */
 } trial;
-
-static uint64_t hash_l1(wg_device *dev)
-{
-    uint64_t h = 0, block[512];
-    for (uint32_t at = 0; at + sizeof block <= wg_l1_bytes(dev); at += sizeof block) {
-        wg_read(dev, at, block, sizeof block);
-        for (size_t i = 0; i < sizeof block / sizeof *block; i++) {
-            h = (h ^ block[i]) * UINT64_C(0x9FB21C651E98DF25);
-            h ^= h >> 32;
-        }
-    }
-    return h;
-}
 
 static bool same_party(const wg_patch *p, const wg_race_party *before, const wg_race_party *now)
 {
@@ -63,17 +51,6 @@ static bool race_is_gone(const wg_session *s, const wg_session *v, const wg_patc
     return true;
 }
 
-/* Do the program's expectations of values hold? Those of timing may change. */
-static bool values_hold(wg_session *v)
-{
-    if (!wg_check_expectations(v))
-        return false;
-    for (size_t i = 0; v->has_tasm && i < v->tasm.expects; i++)
-        if (v->tasm.expect[i].kind <= WG_EXPECT_MUTEX && !v->expect_holds[i])
-            return false;
-    return true;
-}
-
 /* Clears gone[] for races that remain with this remedy. */
 static void strike_out(const wg_session *s, const wg_session *v, const wg_patch *p, bool *gone)
 {
@@ -85,31 +62,19 @@ static void strike_out(const wg_session *s, const wg_session *v, const wg_patch 
 /* gone[i]: race i was in none of the runs so far. */
 static trial run_with(wg_session *s, const wg_race *race, uint64_t seed, bool *gone, wg_text *error)
 {
-    wg_session v = *s;
+    wg_session v;
     wg_patch patch = {0};
     trial t = {0};
-    v.dev = NULL;
-    v.races = NULL;
-    v.expect_holds = NULL;
-    v.expect_found = NULL;
-    v.desc.seed = seed;
-    uint64_t cycles = wg_cycle(s->dev);
-    v.max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
-    if (wg_create(&v.desc, &v.dev) == WG_OK && wg_session_load(&v, error) &&
-        wg_patch_apply(&patch, &v, s->races, race) && wg_drive_silently(&v)) {
+    if (wg_again_begin(&v, s, seed, NULL, error) && wg_patch_apply(&patch, &v, s->races, race) &&
+        wg_drive_silently(&v)) {
         bool ended = v.ended == WG_ENDED_DONE || v.ended == WG_ENDED_UNTIL || v.ended == s->ended;
         t.cycles = wg_cycle(v.dev);
         t.ran = true;
-        t.good = ended && race_is_gone(s, &v, &patch, race, &t.others) && values_hold(&v);
-        t.l1 = t.good ? hash_l1(v.dev) : 0;
+        t.good = ended && race_is_gone(s, &v, &patch, race, &t.others) && wg_again_values_hold(&v);
+        t.l1 = t.good ? wg_again_hash(v.dev) : 0;
         strike_out(s, &v, &patch, gone);
     }
-    for (size_t i = 0; v.expect_found && i < v.tasm.expects; i++)
-        wg_text_free(&v.expect_found[i]);
-    free(v.expect_found);
-    free(v.expect_holds);
-    wg_races_free(v.races);
-    wg_destroy(v.dev);
+    wg_again_end(&v);
     wg_patch_free(&patch);
     return t;
 }

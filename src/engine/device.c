@@ -103,6 +103,7 @@ void wg_destroy(wg_device *dev)
     wg_pages_free(dev->tile, sizeof *dev->tile);
     wg_pages_free(dev->finding, WG_MAX_FINDINGS * sizeof *dev->finding);
     free(dev->delay);
+    free(dev->scaled_arch);
     free(dev);
 }
 

@@ -14,7 +14,8 @@ typedef struct wg_observer {
 } wg_observer;
 
 struct wg_device {
-    const wg_arch *arch;
+    const wg_arch *arch;  /* the architecture's, or scaled_arch */
+    wg_arch *scaled_arch; /* a copy of its own (what_if.h); NULL: none */
     wg_profile profile;
     wg_tile *tile;
     wg_observer observer[WG_MAX_OBSERVERS];

@@ -34,7 +34,8 @@ typedef enum wg_fast_path {
      WG_EV_BIT(WG_EV_TRACKED))
 
 /*
- * The one place that decides whether shortcuts may be taken: nobody watches, nothing is perturbed, and it is not lockstep.
+ * The one place that decides whether shortcuts may be taken: nobody watches, nothing is perturbed or scaled, and it is not
+ * lockstep.
  * Must be called whenever one of these changes. Some shortcuts are also taken in observed runs, unless an event would be
  * lost: units and threads alone, cores ahead of the clock, skipped periods.
  */
@@ -42,9 +43,9 @@ static inline void wg_fast_update(wg_tile *t)
 {
     const uint64_t kinds = WG_EVENTS ? t->watched : 0;
     uint32_t may = WG_FAST_ALL;
-    if (t->perturbed || kinds)
+    if (t->perturbed || t->what_if || kinds)
         may = 1u << WG_FAST_PIPELINE | 1u << WG_FAST_AHEAD | 1u << WG_FAST_LINES | 1u << WG_FAST_POLLS;
-    if (kinds & WG_FAST_CORE_KINDS)
+    if (t->what_if || (kinds & WG_FAST_CORE_KINDS))
         may &= ~(1u << WG_FAST_AHEAD | 1u << WG_FAST_LINES);
     if (t->perturbed || (kinds & WG_FAST_POLL_KINDS))
         may &= ~(1u << WG_FAST_POLLS);

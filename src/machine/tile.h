@@ -26,6 +26,7 @@
 #include "machine/regs.h"
 #include "machine/core.h"
 #include "machine/regions.h"
+#include "machine/what_if.h"
 
 #ifndef WG_EVENTS
 #define WG_EVENTS 1 /* 0 compiles the events out, to measure what they cost */
@@ -42,6 +43,7 @@ struct wg_tile {
     const wg_arch *arch;
     const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
+    const wg_what_if *what_if; /* scaled durations; NULL: none */
     uint64_t watched; /* event kinds that somebody observes */
     uint64_t limit;   /* the run ends before this cycle: run-ahead stops there */
     uint64_t horizon; /* everything that arrives from outside before this cycle is known */
@@ -127,5 +129,13 @@ static inline uint32_t wg_perturb(wg_tile *t, wg_site site, unsigned agent, uint
 }
 /* The event number of an instruction in a unit, where the instructions of three threads meet. */
 static inline uint64_t wg_unit_event(const wg_insn *insn) { return insn->id << 2 | insn->thread; }
+
+/* How long an instruction takes in its unit: `cycles`, or what they are scaled to (what_if.h), but at least `least`. */
+static inline uint32_t wg_takes(const wg_tile *t, unsigned agent, const wg_insn *insn, uint32_t cycles, uint32_t least)
+{
+    return __builtin_expect(t->what_if != NULL, 0)
+               ? wg_takes_scaled(t->what_if, agent, insn->source, insn->pc, cycles, least)
+               : cycles;
+}
 
 #endif

@@ -239,6 +239,32 @@ static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigne
     return is;
 }
 
+/*
+ * The instruction has entered EX1 in cycle e: scales how long it occupies EX1, and for arithmetic when its result is there.
+ * An instruction that only computes may take no time at all. A jump takes a cycle, so that no loop takes none. What memory
+ * takes is scaled by path.
+ */
+static void scale_entered(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, uint32_t pc)
+{
+    wg_core_run *run = &t->core[core].run;
+    const bool computes = wg_is_arithmetic(op) || (op->code >= WG_OP_DIV && op->code <= WG_OP_REMU) ||
+                          op->code == WG_OP_FP || op->code == WG_OP_FMOVE;
+    const bool passes = computes || (wg_is_branch(op->code) && run->pc == pc + 4);
+    if (run->halt || run->ex1.kind)
+        return;
+    if (run->at > e)
+        run->at = e + wg_takes_scaled(t->what_if, core, core, pc, (uint32_t)(run->at - e), passes ? 0 : 1);
+    const unsigned slot = (unsigned)((run->number - 1) % WG_RETIRE_RING);
+    const uint64_t before = run->retired[(run->number - 2) % WG_RETIRE_RING];
+    if (!passes || run->filled[slot] == WG_NEVER || run->filled[slot] <= e)
+        return;
+    run->filled[slot] = e + wg_takes_scaled(t->what_if, core, core, pc, (uint32_t)(run->filled[slot] - e), 0);
+    if (before != WG_NEVER) {
+        const uint64_t next = before + wg_takes_scaled(t->what_if, core, core, pc, 1, 0);
+        run->retired[slot] = wg_max64(next, run->filled[slot]);
+    }
+}
+
 static inline bool ends_line(const wg_op *op) { return op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE; }
 
 uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
@@ -249,6 +275,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     const uint64_t now = t->sched.now;
     /* Unrelated to shortcuts: every instruction emits an event. */
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
+    const bool attended = watched || t->what_if;
     const bool lines = wg_fast_takes_exec(t);
     const unsigned writers_allowed = t->arch->forward_writers;
     bool checkpointed = k->saved_at != WG_NEVER;
@@ -311,7 +338,7 @@ enter:
             wg_cursor_put(run, &q);
             return e;
         }
-        if (is == ENTERED && !by_the_book && !watched) {
+        if (is == ENTERED && !by_the_book && !attended) {
             if (q.pc != pc + 4 || ends_line(op + 1))
                 goto enter;
             continue;
@@ -319,11 +346,15 @@ enter:
         wg_cursor_put(run, &q);
         if (watched)
             emit_retired(t, core, op, pc);
+        if (t->what_if) {
+            scale_entered(t, core, op, e, pc);
+            q = wg_cursor_of(run);
+        }
         if (run->halt || run->ex1.kind)
             return WG_NEVER;
         fresh = fresh && line->checked == k->epoch;
         by_the_book = wg_one_at_a_time(k); /* cfg0 may have been written */
-        if (watched || q.pc != pc + 4 || run->ordered || ends_line(op + 1))
+        if (attended || q.pc != pc + 4 || run->ordered || ends_line(op + 1))
             goto enter;
     }
 }

@@ -55,6 +55,10 @@ def runs(_):
         valid("run", "check", "--checks=race,memory,init,sync", "--verify", 200000, program)
     for program in every("examples", 9):
         valid("run", "profile", "--max-cycles", 50000, program)
+    for name in ("05_packer_address_bh_fixed", "wait_config_broken"):
+        valid("run", "check", "--waits", f"tests/races/{name}.tasm")
+    valid("run", "profile", "--what-if", "auto", "examples/handshake.tasm")
+    valid("run", "profile", "--what-if", "l1=2x,line:handshake.tasm:17=0", "examples/handshake.tasm")
     assert valid("run", "run", "examples/deadlock.tasm")["hang"]
     assert valid("run", "run", "--max-cycles", 10, "examples/handshake.tasm")["state"]
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/again.h"
+
+#include <stdlib.h>
+
+/* A run that takes longer than this has gone astray. */
+enum { SLOWER = 4, SLOWER_AND = 100000 };
+
+bool wg_again_begin(wg_session *v, const wg_session *s, uint64_t seed, const wg_what_if *scaled, wg_text *error)
+{
+    *v = *s;
+    v->dev = NULL;
+    v->races = NULL;
+    v->expect_holds = NULL;
+    v->expect_found = NULL;
+    v->desc.seed = seed;
+    uint64_t cycles = wg_cycle(s->dev);
+    v->max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
+    return wg_create(&v->desc, &v->dev) == WG_OK && (!scaled || wg_device_what_if(v->dev, scaled) == WG_OK) &&
+           wg_session_load(v, error);
+}
+
+void wg_again_end(wg_session *v)
+{
+    for (size_t i = 0; v->expect_found && i < v->tasm.expects; i++)
+        wg_text_free(&v->expect_found[i]);
+    free(v->expect_found);
+    free(v->expect_holds);
+    wg_races_free(v->races);
+    wg_destroy(v->dev);
+}
+
+uint64_t wg_again_hash(wg_device *dev)
+{
+    uint64_t h = 0, block[512];
+    for (uint32_t at = 0; at + sizeof block <= wg_l1_bytes(dev); at += sizeof block) {
+        wg_read(dev, at, block, sizeof block);
+        for (size_t i = 0; i < sizeof block / sizeof *block; i++) {
+            h = (h ^ block[i]) * UINT64_C(0x9FB21C651E98DF25);
+            h ^= h >> 32;
+        }
+    }
+    return h;
+}
+
+bool wg_again_values_hold(wg_session *v)
+{
+    if (!wg_check_expectations(v))
+        return false;
+    for (size_t i = 0; v->has_tasm && i < v->tasm.expects; i++)
+        if (v->tasm.expect[i].kind <= WG_EXPECT_MUTEX && !v->expect_holds[i])
+            return false;
+    return true;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `waitgate profile --what-if`: how long the run would take if something took less time, or more. */
+#ifndef WG_CLI_WHAT_IF_H
+#define WG_CLI_WHAT_IF_H
+
+#include "cli/session.h"
+
+/* One run with scaled costs. */
+typedef struct wg_scaled_run {
+    char *what; /* as it was asked for: "unpack0=0,noc=2x" */
+    uint64_t cycles;
+    wg_ended ended;
+    bool equal;   /* L1 at the end is that of the run itself, and expectations of values hold */
+    wg_text note; /* what of it cannot be scaled; empty: nothing */
+} wg_scaled_run;
+
+typedef struct wg_scaled_runs {
+    wg_scaled_run *run;
+    size_t count, without_gain; /* without_gain: of --what-if auto, not listed */
+    bool ranked;                /* --what-if auto: the one that saves most comes first */
+} wg_scaled_runs;
+
+/* All that --what-if asks for, after the run itself. */
+bool wg_what_if_run(wg_session *s, wg_text *error);
+void wg_what_if_free(wg_scaled_runs *all);
+void wg_report_what_if(const wg_session *s, wg_text *out);
+void wg_report_what_if_json(const wg_session *s, wg_json *j);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scaled durations; see machine/what_if.h. */
+#include "machine/what_if.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/constants.h"
+#include "machine/device.h"
+#include "machine/fast.h"
+
+/* ---- Constants ------------------------------------------------------------------------------------------------ */
+
+/* Members of each group, by their names in constants.def. A rate is divided by the factor. */
+typedef struct member {
+    const char *name;
+    bool rate;
+} member;
+
+enum { MEMBERS = 8 };
+static const struct group {
+    const char *name;
+    member of[MEMBERS];
+} groups[WG_COST_GROUPS] = {
+    [WG_COST_NOC] =
+        {"noc", {{"noc_niu", 0}, {"noc_hop", 0}, {"noc_reserve", 0}, {"noc_read", 0}, {"noc_data", 0}, {"noc_ack", 0}}},
+    [WG_COST_DRAM] =
+        {"dram",
+         {{"dram_rate", 1}, {"dram_write_rate", 1}, {"dram_latency", 0}, {"dram_request", 0}, {"dram_answer", 0}}},
+    [WG_COST_L1] = {"l1", {{"path[L1]", 0}, {"atomic_extra", 0}, {"narrow_write", 0}}},
+    [WG_COST_SYNC] =
+        {"sync", {{"path[SYNC]", 0}, {"semaphore_extra", 0}, {"path[MAILBOX_READ]", 0}, {"path[MAILBOX_WRITE]", 0}}},
+    [WG_COST_GPR] = {"gpr", {{"path[GPR]", 0}}},
+    [WG_COST_CONFIG] = {"config", {{"path[CONFIG]", 0}}},
+    [WG_COST_REGISTERS] =
+        {"registers",
+         {{"path[TILE_REGS]", 0}, {"path[TDMA]", 0}, {"path[NIU0]", 0}, {"path[NIU1]", 0}, {"path[OVERLAY]", 0}}},
+    [WG_COST_FETCH] = {"fetch",
+                       {{"tensix.core[WG_CORE_B].fetch_back", 0},
+                        {"tensix.core[WG_CORE_NC].fetch_back", 0},
+                        {"tensix.core[WG_CORE_T0].fetch_back", 0},
+                        {"tensix.core[WG_CORE_T1].fetch_back", 0},
+                        {"tensix.core[WG_CORE_T2].fetch_back", 0}}},
+    [WG_COST_BRANCH] = {"branch", {{"mispredict_bubble", 0}}},
+    [WG_COST_CLEAR] = {"clear", {{"ram_clear_cycles", 0}}},
+};
+
+const char *wg_cost_group_name(unsigned group) { return group < WG_COST_GROUPS ? groups[group].name : NULL; }
+
+static uint64_t scale(uint64_t cycles, uint32_t factor)
+{
+    return (cycles * factor + WG_FACTOR_ONE / 2) / WG_FACTOR_ONE;
+}
+
+static uint32_t scale_constant(uint32_t value, uint32_t factor, bool rate, unsigned width)
+{
+    const uint64_t most = width == 1 ? UINT8_MAX : UINT16_MAX;
+    uint64_t to = rate ? factor ? (uint64_t)value * WG_FACTOR_ONE / factor : most : scale(value, factor);
+    if (value && !to) /* a phase takes a cycle; 0 may have a meaning of its own */
+        to = 1;
+    return (uint32_t)(to < most ? to : most);
+}
+
+static void scale_group(wg_arch *arch, wg_profile profile, const struct group *g, uint32_t factor)
+{
+    for (unsigned m = 0; m < MEMBERS && g->of[m].name; m++)
+        for (unsigned i = 0; i < wg_constant_count; i++) {
+            const wg_constant *c = &wg_constants[i];
+            char *at = (c->timing ? (char *)&arch->timing[profile] : (char *)arch) + c->offset;
+            for (unsigned k = 0; strcmp(c->name, g->of[m].name) == 0 && k < c->bytes / c->width; k++, at += c->width) {
+                uint32_t value = 0;
+                memcpy(&value, at, c->width);
+                value = scale_constant(value, factor, g->of[m].rate, c->width);
+                memcpy(at, &value, c->width);
+            }
+        }
+}
+
+static bool scales_constants(const wg_what_if *w)
+{
+    for (unsigned i = 0; i < WG_COST_GROUPS; i++)
+        if (w->group[i] != WG_FACTOR_ONE)
+            return true;
+    return false;
+}
+
+static bool scales_agents(const wg_what_if *w)
+{
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+        if (w->agent[i] != WG_FACTOR_ONE)
+            return true;
+    return w->places != 0;
+}
+
+static void use_arch(wg_device *dev, const wg_arch *arch)
+{
+    wg_tile *t = dev->tile;
+    t->spec = t->spec->kind == WG_TILE_ETH ? &arch->ethernet : &arch->tensix;
+    t->arch = arch;
+    t->timing = &arch->timing[dev->profile];
+    dev->arch = arch;
+}
+
+wg_status wg_device_what_if(wg_device *dev, const wg_what_if *w)
+{
+    wg_arch *own = NULL;
+    const wg_arch *plain = wg_arch_of(dev->arch->id);
+    if (w && scales_constants(w)) {
+        if (!(own = malloc(sizeof *own)))
+            return wg_fail(dev, WG_ERR_NO_MEMORY, "out of memory");
+        *own = *plain;
+        for (unsigned i = 0; i < WG_COST_GROUPS; i++)
+            if (w->group[i] != WG_FACTOR_ONE)
+                scale_group(own, dev->profile, &groups[i], w->group[i]);
+    }
+    wg_act(dev);
+    use_arch(dev, own ? own : plain);
+    free(dev->scaled_arch);
+    dev->scaled_arch = own;
+    dev->tile->what_if = w && scales_agents(w) ? w : NULL;
+    wg_fast_update(dev->tile);
+    wg_poll_reset(dev->tile);
+    return WG_OK;
+}
+
+/* ---- Units and cores ------------------------------------------------------------------------------------------- */
+
+void wg_what_if_begin(wg_what_if *w)
+{
+    *w = (wg_what_if){0};
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+        w->agent[i] = WG_FACTOR_ONE;
+    for (unsigned i = 0; i < WG_COST_GROUPS; i++)
+        w->group[i] = WG_FACTOR_ONE;
+}
+
+int wg_scaled_pc_order(const void *left, const void *right)
+{
+    const wg_scaled_pc *a = left, *b = right;
+    if (a->pc != b->pc)
+        return a->pc < b->pc ? -1 : 1;
+    return WG_IS_HOST_PC(a->pc) ? 0 : a->core - b->core;
+}
+
+const char *wg_cost_fixed(unsigned agent)
+{
+    switch (agent) {
+    case WG_AGENT_UNPACK0:
+    case WG_AGENT_UNPACK1:
+    case WG_AGENT_MATRIX:
+    case WG_AGENT_VECTOR:
+    case WG_AGENT_PACK:
+    case WG_AGENT_SCALAR: return NULL;
+    case WG_AGENT_MOVER: return "moves 16 bytes per cycle as L1's ports allow";
+    case WG_AGENT_CONFIG: return "is a pipeline of fixed stages, one cycle each";
+    default:
+        if (agent < WG_CORES)
+            return NULL;
+        return "takes one cycle per instruction";
+    }
+}
+
+uint32_t wg_takes_scaled(const wg_what_if *w, unsigned agent, unsigned core, uint32_t pc, uint32_t cycles,
+                         uint32_t least)
+{
+    const wg_scaled_pc key = {.pc = pc, .core = (uint8_t)core};
+    const wg_scaled_pc *found = w->places ? bsearch(&key, w->place, w->places, sizeof key, wg_scaled_pc_order) : NULL;
+    uint64_t to = scale(cycles, w->agent[agent]);
+    if (found)
+        to = scale(to, found->factor);
+    if (to < least)
+        to = cycles < least ? cycles : least;
+    return to < UINT32_MAX ? (uint32_t)to : UINT32_MAX;
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`waitgate check --waits`: superfluous waits are found, and none that is needed is called superfluous."""
+import json
+import pathlib
+import subprocess
+import sys
+
+from suite import run, test
+
+WAITGATE, ROOT, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+
+# Each wait's line ends in its verdict.
+LOAD = """.l1 0x40
+    .word 7, 1, 2, 3
+.thread 0
+    ttsetdmareg 0, 4, 0, 2
+    ttsetdmareg 0, 0, 0, 3
+    ttsetdmareg 0, 0, 0, 16
+    ttstallwait STALL_THCON, UNPACK0        # free: nothing was unpacked
+    ttloadind 1, 16, 0, 20, 1
+    ttsetdmareg 0, 9, 0, 60
+    ttstallwait STALL_THCON, THCON          # needed
+    ttadddmareg 1, 21, 1, 20
+    ttloadind 1, 16, 0, 24, 1
+    ttstallwait STALL_THCON, THCON          # remove: GPR 30 has nothing to do with the load
+    ttsetdmareg 0, 9, 0, 60
+    ttstallwait STALL_THCON, XMOV           # free: the Mover has nothing to do
+    ttsetdmareg 0, 9, 0, 62
+.expect done
+.expect noraces
+"""
+PACKER = """.arch ARCH
+.thread 2
+    ttrmwcib0 0xF0, 0x50, THCON_SEC0_REG1_Out_data_format_ADDR32
+    ttrmwcib1 0x0F, 0x05, THCON_SEC0_REG1_In_data_format_ADDR32
+    ttsetdmareg 0, 0x180, 0, 8
+    ttsetdmareg 0, 0, 0, 9
+    .word 0x41001F01
+    ttstallwait STALL_PACK, PACK0           # remove: packers work in order
+    .word 0x41001F01
+    ttstallwait STALL_CFG|STALL_XMOV, UNPACK1|PACK0 # narrower: STALL_CFG, PACK0
+    ttwrcfg 4, 0, THCON_SEC0_REG1_L1_Dest_addr_ADDR32
+    ttstallwait STALL_PACK, PACK0           # free: nothing was packed since
+    ttnop
+.expect done
+.expect noraces
+"""
+PROGRAMS = {
+    "load": LOAD,
+    "packer_bh": PACKER.replace("ARCH", "bh"),
+    "two_threads": """.set WORD, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+.thread 2
+    ttseminit 1, 0, SEMAPHORE_1
+    ttrmwcib0 0x0F, 1, WORD
+    ttstallwait STALL_SYNC, PACK0           # free: nothing was packed
+    ttsempost SEMAPHORE_1
+.thread 1
+    .delay 5
+    ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO  # remove: another byte of the word
+    ttrmwcib1 0x0F, 3, WORD
+.thread 0
+    .delay 300
+    ttsemwait STALL_CFG, SEMAPHORE_1, STALL_ON_ZERO     # needed
+    ttrmwcib0 0x0F, 2, WORD
+.expect done
+.expect noraces
+""",
+    "count": """.thread 0
+    ttseminit 2, 0, SEMAPHORE_1
+    .repeat 4
+        ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_MAX       # needed: not more than two
+        ttsempost SEMAPHORE_1
+    .endr
+.thread 1
+    .delay 9
+    .repeat 4
+        ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO      # needed
+        ttstallwait STALL_SYNC, UNPACK0                         # free: nothing was unpacked
+        ttsemget SEMAPHORE_1
+    .endr
+.expect done
+""",
+    "core": """.set BASE, 0xFFEF0000 + 4 * THCON_SEC0_REG3_Base_address_ADDR32
+.core T0
+    ttrmwcib0 0xFF, 1, THCON_SEC0_REG2_Disable_zero_compress_cntx0_ADDR32
+    ttrmwcib0 0x0F, 5, THCON_SEC0_REG2_Out_data_format_ADDR32
+    li   s0, 0xFFE80000
+    li   t0, BASE
+    fence                                   # remove: nothing was stored or loaded
+    lw   t1, 4(s0)                          # remove: the store concerns nothing that was pushed
+    andi t1, t1, 0
+    li   t1, 0x400
+    sw   t1, 0(t0)
+    ttstallwait STALL_UNPACK, TRISC_CFG     # needed
+    ttunpacr 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1
+    ttstallwait STALL_CFG, TRISC_CFG        # free: nothing was stored since
+    ttrmwcib0 0xFF, 0x12, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+    lw   t1, 4(s0)                          # needed: the last, which the host may rely on
+    andi t1, t1, 0
+    j    .
+.expect done
+.expect noraces
+""",
+}
+
+
+def waitgate(*arguments):
+    return subprocess.run([WAITGATE, *map(str, arguments)], capture_output=True, text=True)
+
+
+def waits_of(*files):
+    r = waitgate("check", "--waits", "--json", *files)
+    found = json.loads(r.stdout)
+    assert "waits" in found, (files, r.stdout[-300:], r.stderr)
+    return found
+
+
+def marks(text):
+    """Line numbers and verdicts: what stands behind `# `, up to a colon."""
+    lines = enumerate(text.splitlines(), 1)
+    return {n: line.split("# ")[1].split(":")[0].strip() for n, line in lines if "# " in line}
+
+
+@test
+def planted(d):
+    superfluous = needed = 0
+    for name, text in PROGRAMS.items():
+        path = d / f"{name}.tasm"
+        path.write_text(text)
+        found = waits_of(path)
+        assert "waits_not_judged" not in found, (name, found["waits_not_judged"])
+        got = {w["line"]: w["verdict"] for w in found["waits"]}
+        assert got == marks(text), (name, got, marks(text))
+        superfluous += sum(v != "needed" for v in got.values())
+        needed += sum(v == "needed" for v in got.values())
+    assert superfluous >= 12 and needed >= 6, (superfluous, needed)
+
+
+@test
+def what_is_said_about_them(d):
+    path = d / "p.tasm"
+    path.write_text(PROGRAMS["packer_bh"])
+    found = {w["line"]: w for w in waits_of(path)["waits"]}
+    assert found[10]["enough"] == "ttstallwait STALL_CFG, PACK0", found[10]
+    assert found[8]["saves"] > 0 and found[8]["held"] > 0 and found[8]["executed"] == 1, found[8]
+    assert found[12]["held"] <= 1, found[12]     # a wait whose condition holds costs a cycle
+    text = waitgate("check", "--waits", path).stdout
+    for words in ("enough: ttstallwait STALL_CFG, PACK0", f"not needed; saves {found[8]['saves']} cycles.",
+                  "0 of 3 waits are needed as they are."):
+        assert words in text, (words, text)
+    # What it promises is what removing the line gains.
+    before = json.loads(waitgate("run", "--json", path).stdout)["cycles"]
+    lines = PROGRAMS["packer_bh"].splitlines()
+    path.write_text("\n".join(lines[:7] + lines[8:]) + "\n")
+    after = json.loads(waitgate("run", "--json", path).stdout)["cycles"]
+    assert before - after == found[8]["saves"], (before, after, found[8])
+
+
+def difference(broken, fixed):
+    """Lines of `fixed` that are not in `broken`."""
+    there = broken.read_text().splitlines()
+    return {n for n, line in enumerate(fixed.read_text().splitlines(), 1) if line not in there}
+
+
+@test
+def what_makes_a_broken_program_right_is_needed(_):
+    """Of a fixed twin, no wait that the broken one lacks is superfluous; a wider one may be narrower than it is."""
+    twins = 0
+    for broken in sorted((ROOT / "tests" / "races").glob("*_broken.tasm")):
+        fixed = broken.with_name(broken.name.replace("_broken", "_fixed"))
+        if not fixed.exists():
+            continue
+        # Beside what makes the difference: a wait before a drain, waits for nothing that erase each other, one that only delays.
+        also = {"08_release_bh_fixed.tasm": {9}, "16_wait_erased_wh_fixed.tasm": {7, 8}, "late_store_fixed.tasm": {9}}
+        new = difference(broken, fixed) - also.get(fixed.name, set())
+        for wait in waits_of(fixed)["waits"]:
+            assert wait.get("line") not in new or wait["verdict"] not in ("free", "remove"), (fixed.name, wait)
+            twins += wait.get("line") in new
+    assert twins >= 20, twins
+
+
+@test
+def waits_of_examples_are_needed(_):
+    seen = 0
+    for name in ("add", "gelu", "reduce", "untilize", "sort", "launch_l1", "tilize"):
+        for wait in waits_of(*sorted(EXAMPLES.glob(f"{name}.*.elf")))["waits"]:
+            assert wait["verdict"] == "needed", (name, wait)
+            seen += 1
+    for name in ("handshake", "core"):
+        assert all(w["verdict"] == "needed" for w in waits_of(ROOT / "examples" / f"{name}.tasm")["waits"]), name
+    assert seen >= 40, seen
+
+
+@test
+def what_is_not_judged(d):
+    for name, words in (("examples/deadlock.tasm", "the run does not end by itself"),
+                        ("tests/races/wait_config_broken.tasm", "the program has races")):
+        assert f"Waits were not judged: {words}" in waitgate("check", "--waits", ROOT / name).stdout, name
+        assert words in waits_of(ROOT / name)["waits_not_judged"], name
+    path = d / "p.tasm"
+    path.write_text(LOAD)
+    assert "too few cycles" in waits_of("--verify", 100, path)["waits_not_judged"]
+
+
+run()

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`waitgate profile --what-if`: what it predicts is what a changed kernel gains, and values stay as they are."""
+import json
+import pathlib
+import subprocess
+import sys
+
+from suite import run, test
+
+WAITGATE, ROOT, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+
+
+def waitgate(*arguments):
+    return subprocess.run([WAITGATE, *map(str, arguments)], capture_output=True, text=True)
+
+
+def what_if(files, *lists):
+    """The length of the run, and the runs with scaled costs."""
+    wanted = [word for one in lists for word in ("--what-if", one)]
+    r = waitgate("profile", "--json", *wanted, *files)
+    assert r.returncode == 0, (r.stdout[-300:], r.stderr)
+    found = json.loads(r.stdout)
+    return found["cycles"], found["what_if"]
+
+
+def length(d, name, text):
+    path = d / name
+    path.write_text(text)
+    r = waitgate("run", "--json", path)
+    assert r.returncode == 0, r.stdout + r.stderr
+    return json.loads(r.stdout)["cycles"]
+
+
+def predicts(d, before, after, line):
+    """Line `line` of `before` at no cost saves what `after` saves, within 2 %."""
+    real = length(d, "before.tasm", before) - length(d, "after.tasm", after)
+    cycles, runs = what_if([d / "before.tasm"], f"line:before.tasm:{line}=0")
+    assert real > 50 and runs[0]["results_equal"], (real, runs)
+    assert runs[0]["saves"] == cycles - runs[0]["cycles"], runs
+    assert abs(runs[0]["saves"] - real) <= 0.02 * real, (real, runs)
+
+
+DIVISIONS = """.core T0
+    li   t0, 200
+    li   t1, 7
+    li   t4, 0x3000
+again:
+    %s
+    addi t0, t0, -1
+    bnez t0, again
+    sw   t1, 0(t4)
+stop:
+    j    stop
+.expect done
+.expect l1 0x3000 = 7
+"""
+
+
+@test
+def a_line_of_a_core_is_removed(d):
+    predicts(d, DIVISIONS % "divu t2, t0, t1", DIVISIONS % "", 6)
+
+
+PRODUCTS = """.thread 0
+    ttsetdmareg 0, 3, 0, 2
+    .repeat 120
+        %s
+    .endr
+.expect done
+.expect gpr 0 1 = 3
+"""
+
+
+@test
+def an_instruction_is_replaced(d):
+    """A multiplication whose result nobody uses, or an instruction that takes one cycle."""
+    predicts(d, PRODUCTS % "ttmuldmareg 0, 8, 1, 1", PRODUCTS % "ttsetdmareg 0, 9, 0, 16", 4)
+
+
+COUNTERS = """.thread 0
+    .repeat 100
+        %s
+        ttstallwait STALL_MATH, MATH
+    .endr
+    ttsetdmareg 0, 3, 0, 2
+.expect done
+.expect gpr 0 1 = 3
+"""
+
+
+@test
+def an_instruction_is_in_its_unit_for_a_cycle(d):
+    """Waits for the Matrix Unit hold behind SETRWC. At no cost it is there for one cycle, so a wait still holds once."""
+    before = length(d, "p.tasm", COUNTERS % "ttsetrwc 0, 0, 0, 0, 0, 0")
+    after = length(d, "q.tasm", COUNTERS % "ttnop")
+    cycles, runs = what_if([d / "p.tasm"], "matrix=0", "line:p.tasm:3=0")
+    assert cycles == before and [r["cycles"] for r in runs] == [after + 99] * 2, (before, after, runs)
+
+
+HANDSHAKE = """.thread 0
+    ttseminit 2, 0, SEMAPHORE_1
+    ttsetdmareg 0, 3, 0, 2
+    .repeat 50
+        ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_MAX
+        %s
+        ttstallwait STALL_SYNC, THCON
+        ttsempost SEMAPHORE_1
+    .endr
+.thread 1
+    .delay 4
+    .repeat 50
+        ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO
+        ttsetdmareg 0, 7, 0, 8
+        ttsemget SEMAPHORE_1
+    .endr
+.expect done
+.expect gpr 1 4 = 7
+"""
+
+
+@test
+def a_line_that_another_thread_waits_for(d):
+    """The consumer's run gets shorter by what the producer's line costs, through the semaphore."""
+    predicts(d, HANDSHAKE % "ttmuldmareg 0, 8, 1, 1", HANDSHAKE % "ttsetdmareg 0, 9, 0, 16", 6)
+
+
+@test
+def factor_one_changes_nothing(_):
+    for name in ("matmul", "gelu"):
+        files = sorted(EXAMPLES.glob(f"{name}.*.elf"))
+        every = [f"{what}=1" for what in ("unpack0", "unpack1", "matrix", "vector", "pack", "scalar", "t0", "t1", "t2", "noc",
+                                          "dram", "l1", "sync", "gpr", "config", "registers", "fetch", "branch", "clear")]
+        cycles, runs = what_if(files, ",".join(every), f"line:{name}.c:{line_of(files)}=1x")
+        assert all(r["cycles"] == cycles and r["saves"] == 0 and r["results_equal"] for r in runs), (name, runs)
+
+
+def line_of(files):
+    """A line of the program that some core executes."""
+    r = waitgate("profile", "--json", *files)
+    costs = [c for t in json.loads(r.stdout)["cost_profile"]["tracks"] for c in t["costs"]]
+    return next(c["line"] for c in costs if c.get("line") and c["file"].endswith(".c") and c["cause"] == "executing"
+                and any(c["file"].endswith("/" + n) for n in ("matmul.c", "gelu.c")))
+
+
+@test
+def scaling_is_ordered_and_exact_in_value(_):
+    """A dearer cost never shortens the example, a cheaper one never lengthens it; what it computes stays the same."""
+    files = sorted(EXAMPLES.glob("matmul.*.elf"))
+    for what in ("unpack0", "matrix", "pack", "l1", "sync", "t1"):
+        cycles, runs = what_if(files, f"{what}=0", f"{what}=0.5", f"{what}=3x")
+        assert [r["results_equal"] for r in runs] == [True] * 3, (what, runs)
+        assert runs[0]["cycles"] <= runs[1]["cycles"] <= cycles <= runs[2]["cycles"], (what, cycles, runs)
+    cycles, runs = what_if(files, "pack=50x", "clear=0")
+    assert runs[0]["cycles"] > cycles + 1000, runs
+    assert runs[1]["cycles"] < cycles / 2, runs     # T2's own RAM zeroes itself for 2,048 cycles
+
+
+@test
+def automatic_ranking(_):
+    files = sorted(EXAMPLES.glob("matmul.*.elf"))
+    cycles, runs = what_if(files, "auto")
+    assert len(runs) > 3 and all(r["saves"] > 0 for r in runs), runs
+    assert [r["saves"] for r in runs] == sorted((r["saves"] for r in runs), reverse=True), runs
+    for one in runs[:3]:     # each is what asking for it alone says
+        again = what_if(files, one["what"])[1][0]
+        assert (again["cycles"], again["saves"]) == (one["cycles"], one["saves"]), (one, again)
+    text = waitgate("profile", "--what-if", "auto", *files).stdout
+    assert "at half its cost" in text and "others save nothing" in text, text[-800:]
+
+
+@test
+def what_cannot_be_scaled_says_so(d):
+    program = d / "p.tasm"
+    program.write_text(COUNTERS % "ttnop")
+    for asked, words in (("mover=0", "mover cannot be scaled: Mover moves"),
+                         ("config-unit=2x", "Configuration Unit is a pipeline of fixed stages"),
+                         ("thread0=0", "thread 0 takes one cycle per instruction"),
+                         ("unpak0=0", "did you mean `unpack0`?"), ("unpack0", "is not WHAT=FACTOR"),
+                         ("unpack0=101", "is not WHAT=FACTOR"), ("unpack0=0.0001", "is not WHAT=FACTOR"),
+                         ("unpack0=-1", "is not WHAT=FACTOR"), ("unpack0=1.", "is not WHAT=FACTOR"),
+                         ("unpack0=0,", "is not WHAT=FACTOR"), ("line:p.tasm=0", "is not line:FILE:LINE"),
+                         ("line:p.tasm:99=0", "no instruction comes from line 99 of p.tasm"),
+                         ("line:.tasm:3=0", "no instruction comes from line 3"), ("", "is not WHAT=FACTOR")):
+        r = waitgate("profile", "--what-if", asked, program)
+        assert r.returncode == 6 and words in r.stderr, (asked, r.returncode, r.stderr)
+    r = waitgate("profile", "--what-if", "line:p.tasm:4=0", program)
+    assert r.returncode == 0 and "Not scaled: STALLWAIT takes one cycle per instruction." in r.stdout, r.stdout
+
+
+@test
+def a_loop_that_costs_nothing_ends(d):
+    """A core that polls for ever at no cost: the run ends at its limit, or is known to hang."""
+    program = d / "p.tasm"
+    program.write_text(".core T0\npoll:\n    lw t0, 0x300(zero)\n    beqz t0, poll\n.core B\nstop:\n    j stop\n")
+    r = waitgate("profile", "--max-cycles", "5000", "--what-if", "t0=0,b=0,l1=0", program)
+    assert "t0=0,b=0,l1=0" in r.stdout, r.stdout + r.stderr
+
+
+run()
