@@ -126,7 +126,7 @@ static double mover(unsigned how) { return (double)(mover_cycles(how, 1608) - mo
 
 static const row rows[] = {
     {"queue of a thread, by bursts", 31.5, queue_depth, 0,
-     "29 in the FIFO by single pushes; the rest is on its way in the core's store path"},
+     "29 in the FIFO by single pushes; the rest is in flight in the core's store path"},
     {"Mover, copy, per 16 bytes", 11.0 / 8, mover, COPY | ALONE,
      "eight reads, each written three cycles later, then the next eight"},
     {"Mover, copy, port contended", 4, mover, COPY | CONTENDED,

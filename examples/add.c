@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OUT = IN0 + IN1, element by element, of tiles of BF16; the sums are FP32. Of IN1 may be taken its first row for all
- * rows, its first column for all columns, or its first element for all.
+ * OUT = IN0 + IN1, element by element, of tiles of BF16; the sums are FP32. IN1's first row may be used for all rows, its
+ * first column for all columns, or its first element for all.
  *
  *     parameter 0: which
  *
@@ -31,9 +31,9 @@ int main(void)
 }
 #elif defined(CORE_TRISC1)
 /*
- * An ELWADD adds eight rows, half a face. It can take one row of SrcB for all eight, and one column of each row. SrcA
- * moves on by eight rows each time; where SrcB goes from the first half of a face, from a left-hand face and from a
- * right-hand one (rows count modulo 64):
+ * An ELWADD adds eight rows, half a face. It can use one row of SrcB for all eight, and one column of each row. SrcA advances
+ * by eight rows each time; SrcB's steps after the first half of a face, after a left-hand face and after a right-hand one
+ * (rows count modulo 64):
  *
  *                     faces    0      1      2      3
  *     whole tile  rows of B    0  8  16 24  32 40  48 56

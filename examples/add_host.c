@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's side of add: whole numbers, whose sums are exact, with each way of taking the second tile.
+ * The host's side of add: whole numbers, whose sums are exact, with each broadcast of the second tile.
  *
  *     add_host bh|wh [FOLDER of the ELF files]
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tile is copied from L1 to L1 through all the hardware that data can go through: unpacker, SrcA, Matrix Unit, Dst,
- * packer. One kernel per family of formats; what differs is configuration and one instruction of the Matrix Unit.
+ * Copies a tile from L1 to L1 through the whole data path: unpacker, SrcA, Matrix Unit, Dst, packer. One kernel per family of
+ * formats; they differ in configuration and in one instruction of the Matrix Unit.
  *
  *     datacopy_bf16   floats      BF16 in SrcA and in Dst; MOVA2D moves rows
  *     datacopy_bfp8   blocks      BFP8 in L1 (64 exponents, then 1024 datums); floats everywhere else
@@ -51,7 +51,7 @@ int main(void)
 int main(void)
 {
     math_setup(1);
-    /* ELWADD moves on by eight rows of SrcA and SrcB; MOVA2D is told its rows. */
+    /* ELWADD advances by eight rows of SrcA and SrcB; MOVA2D has its rows as operands. */
     TTI_SETC16(ADDR_MOD_AB_SEC0_SrcAIncr_ADDR32, 8 | 8 << ADDR_MOD_AB_SEC0_SrcBIncr_SHAMT);
     TTI_SETC16(ADDR_MOD_DST_SEC0_DestIncr_ADDR32, 0);
     dst_acquire();

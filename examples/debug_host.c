@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The debugger as a library: a core adds up numbers, and the sum is wrong. The program goes to the end, back to the store
- * that went wrong, looks at the registers of that time, and asks who wrote the word.
+ * The debugger as a library: a core adds up numbers, and the sum is wrong. The program runs to the end, goes back to the
+ * wrong store, reads the registers of that time, and asks for the writer of the word.
  *
  *     debug_host bh|wh FOLDER
  */
@@ -65,7 +65,7 @@ static int debug(wg_debug *d, wg_device *dev)
     printf("cycle %llu: core %s is at 0x%x, a1 is %u\n", (unsigned long long)s.cycle, wg_agent_name(s.who.agent), BAD,
            a1);
 
-    /* One instruction of the core back and on again is the same state. */
+    /* One instruction of the core back and forth gives the same state. */
     wg_who b = {.agent = WG_AGENT_CORE_B};
     wg_debug_go(d, s.cycle + 20);
     uint64_t hash = wg_state_hash(dev);

@@ -39,13 +39,13 @@ int main(void)
 static void wait_until(volatile u32 *flag)
 {
     while (*flag != 1)
-        fence(); /* Blackhole's cores keep what they have read */
+        fence(); /* Blackhole's cores cache their reads */
 }
 
 int main(void)
 {
     wait_until(&FETCHED);
-    configure(); /* and let the T cores go */
+    configure(); /* and start the T cores */
     wait_until(&DONE);
     noc_write_to(1, DRAM, BYTES);
     noc_write(1, TO, OUT, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core of an Ethernet tile sends a text to a Tensix tile over NoC 0, and says how many packets the first TX queue has sent:
- * none, since the link is down.
+ * A core of an Ethernet tile sends a text to a Tensix tile over NoC 0, and reports how many packets the first TX queue has
+ * sent: none, since the link is down.
  *
  *     waitgate run ethernet.yaml
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * e^x by the Vector Unit, for |x| up to 80: x = n ln 2 + r with a whole n, e^r by a polynomial, n added to the
+ * e^x by the Vector Unit, for |x| up to 80: x = n ln 2 + r with an integer n, e^r by a polynomial, n added to the
  * exponent.
  *
  *     waitgate run exp.brisc.elf exp.trisc0.elf exp.trisc1.elf exp.trisc2.elf
@@ -12,7 +12,7 @@ static inline void on_tile(void)
     for (u32 at = 0; at < 2 * TILE_VECTORS; at += 2) {
         LOAD(L0, at);
         LOAD_BITS(L1, 0x3FB8AA3Bu); /* 1 / ln 2 */
-        LOAD_BITS(L2, 0x4B400000u); /* 1.5 * 2^23: adding it rounds to a whole number, in the low bits */
+        LOAD_BITS(L2, 0x4B400000u); /* 1.5 * 2^23: adding it rounds to an integer, in the low bits */
         MAD(L0, L1, L2, L3);
         LOAD_BITS(L2, 0xCB400000u);
         MAD(L3, ONE, L2, L4);       /* n as a float */
@@ -31,8 +31,8 @@ static inline void on_tile(void)
         MAD(L6, L5, L1, L6);
         MAD(L6, L5, ONE, L6);
         MAD(L6, L5, ONE, L6);      /* e^r */
-        TTI_SFPSHFT(23, 0, L3, 1); /* n to where the exponent is; the rest of 1.5 * 2^23 falls out */
-        TTI_SFPIADD(0, L3, L6, 4); /* 4: leaves the flags alone */
+        TTI_SFPSHFT(23, 0, L3, 1); /* n to the exponent's position; the rest of 1.5 * 2^23 is shifted out */
+        TTI_SFPIADD(0, L3, L6, 4); /* 4: does not change the flags */
         STORE(L6, at);
     }
 }

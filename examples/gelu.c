@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gelu(x) = x times the normal distribution's probability of less than x, by the Vector Unit: x (1/2 + x P(x^2)) with
- * a P of degree 7 for |x| < 4, off by at most 4e-5; from 4 on x, up to -4 zero, off by at most 1.3e-4. Lanes choose by
- * their flags.
+ * a P of degree 7 for |x| < 4, off by at most 4e-5; x from 4 on, zero up to -4, off by at most 1.3e-4. The lanes' flags
+ * choose.
  *
  *     waitgate run gelu.brisc.elf gelu.trisc0.elf gelu.trisc1.elf gelu.trisc2.elf
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's side of gelu: a tile of numbers from -6 to 6 with ten bits of mantissa (what SrcA keeps), and how far the
- * results are from x * (1 + erf(x / sqrt 2)) / 2.
+ * The host's side of gelu: a tile of numbers from -6 to 6 with ten bits of mantissa (as SrcA has), and the distance of the
+ * results from x * (1 + erf(x / sqrt 2)) / 2.
  *
  *     gelu_host bh|wh [FOLDER of the ELF files]
  */
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < 1024; i++) {
         double x = (double)in[i], right = x * erfc(-x / sqrt(2)) / 2, error = fabs((double)out[i] - right);
         worst = error > worst ? error : worst;
-        if (!(error < 1.3e-4)) /* the example's polynomial, and where it stops */
+        if (!(error < 1.3e-4)) /* error of the example's polynomial and of its limits */
             host_fail("of %g: %g instead of %g", x, (double)out[i], right);
     }
     printf("1024 values, the worst is off by %.2g, %llu cycles\n", worst, (unsigned long long)wg_cycle(dev));

@@ -13,6 +13,6 @@ int main(void)
     volatile u8 *to = (volatile u8 *)&RESULT(1);
     for (u32 i = 0; i < sizeof text; i++)
         to[i] = (u8)text[i];
-    RESULT(0) = sizeof text - 1; /* the length last: the text is there when it is not 0 */
+    RESULT(0) = sizeof text - 1; /* the length last: the text is complete when it is not 0 */
     return 0;
 }

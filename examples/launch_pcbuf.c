@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Launching kernels through a PC buffer: B pushes launch tokens, T1 runs one kernel per token. B's load of
- * the PC buffer comes back when T1 has taken every token, waits for the next, and its Tensix
+ * the PC buffer returns when T1 has taken every token, waits for the next, and its Tensix
  * thread is idle: no flag in memory, nothing to poll.
  *
  *     waitgate run launch_pcbuf.brisc.elf launch_pcbuf.trisc1.elf
@@ -30,7 +30,7 @@ static void kernel(u32 token)
     TTI_ADDDMAREG(0, 4, 5, 4);
     tensix_sync();
     RESULT(0) = WORD(REGFILE_BASE + 4 * 4);
-    stored(&RESULT(0)); /* B looks at it as soon as this core waits for the next token */
+    stored(&RESULT(0)); /* B reads it as soon as this core waits for the next token */
 }
 
 int main(void)

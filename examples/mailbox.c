@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mailbox ping-pong: B sends a number to T0, T0 adds one and sends it back, a hundred times. Neither
- * polls: a load from an empty mailbox comes back when there is something.
+ * polls: a load from an empty mailbox returns when a word arrives.
  *
  *     waitgate run mailbox.brisc.elf mailbox.trisc0.elf
  */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A product of two 32 x 32 tiles of BF16, OUT = IN0 * IN1, with FP32 accumulation, in any fidelity: LoFi takes the
- * leading 5 bits of IN1's mantissas and 7 of IN0's, every further pass over the same tiles adds the products of bits
- * that were left out.
+ * A product of two 32 x 32 tiles of BF16, OUT = IN0 * IN1, with FP32 accumulation, in any fidelity: LoFi uses the leading 5
+ * bits of IN1's mantissas and 7 of IN0's; every further pass over the same tiles adds products of the remaining bits.
  *
- *     parameter 0: passes, 1 (LoFi) to 4 (HiFi4)      parameter 1: how often to do it all (0: once)
+ *     parameter 0: passes, 1 (LoFi) to 4 (HiFi4)      parameter 1: repetitions (0: once)
  *
  *     waitgate run matmul.brisc.elf matmul.trisc0.elf matmul.trisc1.elf matmul.trisc2.elf
  */

@@ -13,9 +13,9 @@
  *
  *     parameters: passes, DEPTH, 1, columns and rows of the rectangle, row and column of this tile
  *
- * B sends A's tiles over NoC 0, NC sends B's over NoC 1. A sender looks by itself how much the others have taken, so
- * that no buffer of three tiles is overrun. The T cores' programs are those of matmul_stream (common/stream.h). To
- * look over the NoC is no loop around a load: `waitgate check` is told by --flag 0x20120:4 that the count is a flag.
+ * B sends A's tiles over NoC 0, NC sends B's over NoC 1. A sender reads how many tiles the others have taken, so that no
+ * buffer of three tiles overflows. The T cores' programs are those of matmul_stream (common/stream.h). Polling over the NoC
+ * is not a loop around a load: --flag 0x20120:4 tells `waitgate check` that the count is a flag.
  *
  *     build/examples/matmul_multicast_host bh
  */
@@ -30,18 +30,18 @@
 
 #define LEFT_IN RESULT(21)
 #define RIGHT_IN RESULT(22)
-#define SEEN(core) RESULT(24 + (core))  /* what a sender read of another tile's count */
-#define COUNT(core) RESULT(26 + (core)) /* what it is about to send */
+#define SEEN(core) RESULT(24 + (core))  /* another tile's count, as read by a sender */
+#define COUNT(core) RESULT(26 + (core)) /* the count it is about to send */
 #define MINE 0x60000                    /* the tiles that this tile sends: of A, and of B */
 
 /*
- * Sends this tile's tiles to `others` tiles, itself among them, each of which is `step` (of x | y << 6) further on than
- * the one before.
+ * Sends this tile's tiles to `others` tiles, including itself, each of which is `step` (of x | y << 6) further than the
+ * previous one.
  */
 static inline void send(u32 noc, u32 step, u32 others, u32 mine, u32 buffer, volatile u32 *count)
 {
     u32 here = noc_here(noc), last = here + step * (others - 1), tiles = PRODUCTS * RESULT_COUNT, slot = 0;
-    u32 rectangle = noc ? here | last << 12 : last | here << 12; /* NoC 1 goes the other way */
+    u32 rectangle = noc ? here | last << 12 : last | here << 12; /* NoC 1 flows the other way */
     u32 control = NOC_WRITES | NOC_ANSWER | (others > 1 ? NOC_MULTICAST | NOC_TO_SELF | NOC_RESERVE_PATH : 0);
     u32 answers = noc_answers(noc);
     for (u32 n = 1; n <= tiles; n++, slot = next_slot(slot), mine += IN_BYTES) {
@@ -83,7 +83,7 @@ int main(void)
     await(&GO, 1);
     if (MY_ROW == 0)
         send(1, 1 << 6, ROWS, MINE + IN_BYTES * PRODUCTS * RESULT_COUNT, RIGHT, &RIGHT_IN);
-    await(&RESULTS_IN, RESULT_COUNT); /* it stays where it is: the host reads it */
+    await(&RESULTS_IN, RESULT_COUNT); /* it stays there: the host reads it */
     DONE = 1;
     return 0;
 }

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
                 host_fail("there is no tile at (%u, %u)", X + column, Y + row);
             for (unsigned i = 0; i < sizeof parameters / sizeof *parameters; i++)
                 host_parameter(dev, i, parameters[i]);
-            for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++) /* others look at them, or write them */
+            for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++) /* others read or write them */
                 host_parameter(dev, counts[i], 0);
             for (unsigned k = 0; k < DEPTH; k++) {
                 if (column == 0)

@@ -4,13 +4,12 @@
  * FP32.
  *
  * B reads the tiles of A and B in the order in which they are needed, one matrix over each NoC; the T cores' programs
- * (common/stream.h) multiply; NC writes finished tiles away. Here the far end of both NoCs is the tile itself, which
- * stands alone. With RESIDENT nothing is moved: the buffers' tiles are used again and again, and the T cores never
- * wait for memory.
+ * (common/stream.h) multiply; NC writes out finished tiles. Here the other end of both NoCs is the tile itself, which is the
+ * only one. With RESIDENT nothing is moved: the buffers' tiles are reused, and the T cores never wait for memory.
  *
  *     parameters: passes (1 LoFi to 4 HiFi4), DEPTH, ROWS * COLUMNS, COLUMNS
  *
- *     build/examples/matmul_stream_host bh           the host's side: runs it, and holds C against whole numbers
+ *     build/examples/matmul_stream_host bh           the host's side: runs it, and checks C exactly
  */
 #include "noc.h"
 #include "stream.h"
@@ -38,7 +37,7 @@ int main(void)
         while (noc_busy(0, READER) | noc_busy(1, READER)) {
         }
 #endif
-        ASKED = n; /* T0 waits for the tiles themselves, so that the next ones can be asked for at once */
+        ASKED = n; /* T0 waits for the tiles themselves, so that the next ones can be requested at once */
         if (++k == depth) {
             k = 0;
             if (++column == columns) {
@@ -70,7 +69,7 @@ int main(void)
     return 0;
 }
 #elif defined(CORE_TRISC0)
-/* A tile is there when no read with its slot's tag is under way. */
+/* A tile has arrived when no read with its slot's tag is in flight. */
 static inline void await_inputs(u32 n, u32 slot)
 {
     await(&ASKED, n);

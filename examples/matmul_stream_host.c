@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's side of matmul_stream: two matrices of small whole numbers, whose product FP32 holds exactly, go into L1;
- * every element that comes back has to be right. Prints how long it took and how busy the units were.
+ * The host's side of matmul_stream: two matrices of small integers, whose product is exact in FP32, go into L1; every element
+ * of the result must be right. Prints how long it took and how busy the units were.
  *
  *     matmul_stream_host bh|wh [FOLDER of the ELF files]
  */
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     host h = host_begin(argc, argv, "matmul_stream");
     wg_device *dev = host_device(&h);
     uint32_t state = 1;
-    /* SrcA takes 5 bits of a mantissa in a pass, SrcB 7: six bits of B need the second pass. Products below 1024 are
+    /* SrcA uses 5 bits of a mantissa in a pass, SrcB 7: six bits of B need the second pass. Products below 1024 are
      * exact. */
     for (unsigned i = 0; i < sizeof a / sizeof **a; i++)
         (&a[0][0])[i] = (int)(host_random(&state) % 31) - 15;

@@ -21,7 +21,7 @@ static inline void on_tile(void)
 #ifdef WG_ARCH_WH
         LOAD_BITS(L1, 0x7EF311C7u);
         TTI_SFPMOV(0, L0, L2, 0);
-        TTI_SFPIADD(0, L1, L2, 2 | 4); /* the constant less x; 4: leaves the flags alone */
+        TTI_SFPIADD(0, L1, L2, 2 | 4); /* the constant minus x; 4: does not change the flags */
 #else
         TTI_SFPARECIP(0, L0, L2, 0);
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums, or greatest elements, of the rows, the columns or all of a tile IN0 of BF16. IN1 holds ones. The 32 results are
+ * Sums, or maxima, of the rows, the columns or all of a tile IN0 of BF16. IN1 holds ones. The 32 results are
  * in the first row of OUT (FP32); the one result of all is in its seventeenth column.
  *
- *     parameter 0: 0 rows, 1 columns, 2 all           parameter 1: 0 sums, 1 greatest
+ *     parameter 0: 0 rows, 1 columns, 2 all           parameter 1: 0 sums, 1 maxima
  *
  * The Matrix Unit pools the columns of a face: GAPOOL adds the product of four rows of SrcB, here ones, and a face of
- * SrcA to Dst, GMPOOL takes the greatest of a column and what Dst holds. Rows become columns on the way into SrcA.
+ * SrcA to Dst, GMPOOL takes the maximum of a column and the datum in Dst. The unpacker transposes rows into columns of SrcA.
  *
  *     build/examples/reduce_host bh
  */
@@ -35,7 +35,7 @@ int main(void)
     return 0;
 }
 #elif defined(CORE_TRISC1)
-/* How SrcA moves on: from the first of two faces with the same result, and from the second. Sixteen rows are a face. */
+/* SrcA's steps: after the first of two faces with the same result, and after the second. Sixteen rows are a face. */
 enum { TO_SECOND, TO_NEXT_PAIR, STAY };
 #define STEP(section, a) \
     do { \
@@ -73,7 +73,7 @@ int main(void)
         pool(how, TO_SECOND, which == ALL ? 0 : 16);
         pool(how, TO_NEXT_PAIR, which == ALL ? 0 : 16);
     }
-    if (which == ALL) { /* sixteen columns are left: they become a column of SrcA */
+    if (which == ALL) { /* sixteen columns remain: they become a column of SrcA */
         TTI_SETRWC(0, 0, 0, 0, 0, 3);
         TTI_MOVD2B(0, 16, STAY, 0, 0);
         TTI_TRNSPSRCB; /* rows 16 to 31 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's side of reduce: small whole numbers, whose sums every step holds exactly.
+ * The host's side of reduce: small integers, whose sums are exact in every step.
  *
  *     reduce_host bh|wh [FOLDER of the ELF files]
  */
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
             tile[in_tile(i, j)] = bf16_of(x[i][j]);
             ones[in_tile(i, j)] = bf16_of(1);
         }
-    tile[in_tile(20, 9)] = bf16_of(x[20][9] = 99); /* seven bits, of which the first pass leaves out two */
+    tile[in_tile(20, 9)] = bf16_of(x[20][9] = 99); /* seven bits, of which the first pass omits two */
     for (unsigned which = 0; which < 3; which++)
         for (unsigned max = 0; max < 2; max++) {
             wg_device *dev = host_device(&h);

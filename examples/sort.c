@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sorting network in the Vector Unit: in both halves of the tile (faces 0 and 1, faces 2 and 3, one under the other:
- * 32 rows of Dst each), of every column the eight datums four rows apart are put in order, the smallest on top. 19
- * exchanges do for eight registers.
+ * 32 rows of Dst each), the eight datums of every column that are four rows apart are sorted, the smallest on top. 19
+ * exchanges sort eight registers.
  *
  *     waitgate run sort.brisc.elf sort.trisc0.elf sort.trisc1.elf sort.trisc2.elf
  */
 #include "sfpu.h"
 
-/* The smaller of two goes to the first. Nothing but SFPNOP may follow. */
+/* The smaller of two goes to the first. Only SFPNOP may follow. */
 #define ORDER(a, b) \
     do { \
         TTI_SFPSWAP(0, b, a, 1); \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A polling bug, and its fix. Blackhole's cores have a tiny L0 data cache that nobody keeps coherent: a loop that
- * polls L1 hits it and reads the old value again and again, until a hit happens to flush the cache
- * (about one in 128). A fence before each load is the cure. Built twice: stale_l0 and stale_l0_fixed.
+ * A polling bug, and its fix. Blackhole's cores have a tiny L0 data cache that is not coherent: a loop that polls L1 hits it
+ * and keeps reading the old value, until a hit happens to flush the cache (about one in 128). A fence before each load is the
+ * cure. Built twice: stale_l0 and stale_l0_fixed.
  *
- * B lets NC go by a flag and counts how often it has to look at NC's answer.
+ * B starts NC by a flag and counts how often it reads NC's answer.
  *
  *     waitgate run stale_l0.brisc.elf stale_l0.ncrisc.elf              reports core-stale-l0
  *     waitgate run stale_l0_fixed.brisc.elf stale_l0_fixed.ncrisc.elf  reports nothing

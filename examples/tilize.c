@@ -4,10 +4,9 @@
  *
  *     parameter 0: N, at most 4
  *
- * The unpacker takes each row from a distance of a matrix row. On Wormhole a row is sixteen datums: it unpacks a face
- * at a time, and counters say where the face begins: W for the upper and the lower half, X for the columns. On
- * Blackhole it is 32, and a tile comes in one piece, but with left-hand and right-hand rows by turns: T1 puts them in
- * order.
+ * The unpacker reads rows at a stride of a matrix row. On Wormhole a row is sixteen datums: it unpacks a face at a time, and
+ * counters give the start of the face: W for the upper and the lower half, X for the columns. On Blackhole a row is 32
+ * datums, and a tile is unpacked at once, but with left-hand and right-hand rows alternating: T1 reorders them.
  *
  *     build/examples/tilize_host bh
  */
@@ -26,7 +25,7 @@ int main(void)
     SET_CFG(THCON_SEC0_REG2_Tileize_mode, 1);
     SET_CFG(THCON_SEC0_REG2_Shift_amount_cntx0, row_bytes >> 4 & 15);
     SET_CFG(THCON_SEC0_REG2_Shift_amount_cntx1, row_bytes >> 8 & 15);
-    configure_math(TF32); /* as which SrcA holds BF16, too; MOVA2D then writes all 32 bits in Dst */
+    configure_math(TF32); /* SrcA holds BF16 as TF32, too; MOVA2D then writes all 32 bits in Dst */
 #ifndef WG_ARCH_WH
     SET_CFG(THCON_SEC0_REG5_Tile_x_dim_cntx0, 32); /* Z steps over a tile's columns */
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_1_Wstride, TILE_BYTES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's side of tilize: every number of a matrix has to be at its place in its tile.
+ * The host's side of tilize: every number of a matrix must be at its place in its tile.
  *
  *     tilize_host bh|wh [FOLDER of the ELF files]
  */

@@ -2,8 +2,8 @@
 /*
  * A tile IN0 of four faces (BF16) becomes a matrix of 32 x 32 in L1, row by row, of FP32.
  *
- * The packer writes what it is given one behind the other until it is told that a datum was the last; so the order in
- * which rows of faces are packed is the order in memory: a row of the left-hand face, one of the right-hand face, …
+ * The packer writes its datums contiguously until one is marked as the last; so the order in which rows of faces are packed
+ * is the order in memory: a row of the left-hand face, one of the right-hand face, …
  *
  *     build/examples/untilize_host bh
  */
@@ -13,7 +13,7 @@
 int main(void)
 {
     configure_unpacker(TO_SRCA, BF16, BF16, IN0);
-    configure_math(TF32); /* as which SrcA holds BF16, too; MOVA2D then writes all 32 bits in Dst */
+    configure_math(TF32); /* SrcA holds BF16 as TF32, too; MOVA2D then writes all 32 bits in Dst */
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_0_Wstride, 2 * 256 * 4); /* Z counts faces from left to right, W from top to bottom */
     configure_packer(OUT);
     let_go();
@@ -35,7 +35,7 @@ int main(void)
     return 0;
 }
 #else
-/* A row of sixteen datums; where to go on; whether it is the last one. */
+/* A row of sixteen datums; the next position; whether it is the last one. */
 #ifdef WG_ARCH_WH
 #define PACK_ROW(move, last) TT_PACR(move, 0, 1, 0, 0, 0, last)
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's side of untilize: every number of a tile has to be at its place in the matrix.
+ * The host's side of untilize: every number of a tile must be at its place in the matrix.
  *
  *     untilize_host bh|wh [FOLDER of the ELF files]
  */

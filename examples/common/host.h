@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host's side of the examples shares: a device, or a chip, with an example's ELF files in it, a run, and how
- * busy units were. The public API and libc are all it needs.
+ * Shared by the hosts of the examples: a device, or a chip, with an example's ELF files, a run, and the utilisation of units.
+ * It needs only the public API and libc.
  *
  *     host h = host_begin(argc, argv, "matmul_stream");      argv: bh|wh [FOLDER of the ELF files]
  *     wg_device *dev = host_device(&h);
  *     host_write(dev, 0x30000, tile, sizeof tile);
  *     host_run(dev, 100000);
  *
- * Whatever goes wrong is said and ends the program with status 1.
+ * An error is reported and ends the program with status 1.
  */
 #ifndef HOST_H
 #define HOST_H
@@ -47,7 +47,7 @@ static inline host host_begin(int argc, char **argv, const char *name)
     const char *slash = strrchr(argv[0], '/');
     if (argc == 3)
         snprintf(h.folder, sizeof h.folder, "%s", argv[2]);
-    else /* beside the program */
+    else /* next to the program */
         snprintf(h.folder, sizeof h.folder, "%.*s", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
     return h;
 }
@@ -128,7 +128,7 @@ static inline void host_no_findings(const wg_device *dev)
         exit(1);
 }
 
-/* Runs to the end, of which the example leaves a 1 in L1. */
+/* Runs to the end, which the example marks by a 1 in L1. */
 static inline void host_run(wg_device *dev, uint64_t cycles)
 {
     static const char *const how[] = {"the cycles were not enough", "done", "nothing can move any more", "",
@@ -155,7 +155,7 @@ static inline uint16_t bf16_of(int value)
 }
 static inline uint32_t host_random(uint32_t *state) { return (*state = *state * 1664525 + 1013904223) >> 8; }
 
-/* What units did: an instruction is in its unit from cycle `from` to cycle `to`. Attach with host_watch(). */
+/* The work of units: an instruction is in its unit from cycle `from` to cycle `to`. Attach with host_watch(). */
 typedef struct host_work {
     uint64_t from, to, id;
     uint8_t unit, thread;

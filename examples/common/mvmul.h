@@ -2,9 +2,9 @@
 /*
  * A product of two tiles on the Matrix Unit, for T1: SrcB holds the left tile, SrcA the right one, Dst gets the sum.
  *
- * One MVMUL adds the product of 8 rows of SrcB and a face of SrcA to 8 rows of Dst. The order of the sixteen needs
- * these ways to move on: to the second half of a face of SrcB, to the face below it, that and the next face of
- * SrcA, and to SrcB's right-hand faces.
+ * One MVMUL adds the product of 8 rows of SrcB and a face of SrcA to 8 rows of Dst. The order of the sixteen needs these
+ * address steps: to the second half of a face of SrcB, to the face below it, that and the next face of SrcA, and to SrcB's
+ * right-hand faces.
  */
 #ifndef MVMUL_H
 #define MVMUL_H
@@ -20,7 +20,7 @@ enum { NEXT_HALF, NEXT_BELOW, NEXT_FACE, NEXT_COLUMN, NEXT_PASS };
                    (phases) << ADDR_MOD_DST_SEC##section##_FidelityIncr_SHAMT); \
     } while (0)
 /*
- * A pass ends where it began, in the next fidelity phase. Wormhole's instructions reach four address modifiers only;
+ * A pass ends at its start address, in the next fidelity phase. Wormhole's instructions reach four address modifiers only;
  * there the phase is a register's.
  */
 #ifdef WG_ARCH_WH
@@ -39,7 +39,7 @@ enum { NEXT_HALF, NEXT_BELOW, NEXT_FACE, NEXT_COLUMN, NEXT_PASS };
         TTI_MVMUL(0, 0, last, 32 + 16 * (j) + 8); \
     } while (0)
 
-/* A pass is recorded once, and played for each. */
+/* A pass is recorded once, and replayed for each. */
 static inline void mvmul_setup(void)
 {
     MOVE(0, 0, 8, 0);
@@ -55,7 +55,7 @@ static inline void mvmul_setup(void)
     MULTIPLY(1, LAST);
 }
 
-/* The product of the tiles in the banks, in so many passes, is added to Dst; the banks go back to the unpackers. */
+/* Adds the product of the tiles in the banks to Dst, in this many passes; the banks go back to the unpackers. */
 static inline void mvmul_tiles(u32 passes)
 {
     for (u32 pass = 0; pass < passes; pass++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests to the NoCs by B and NC: an initiator's registers, a command, counters of what has not been answered.
+ * Requests to the NoCs by B and NC: an initiator's registers, a command, counters of unanswered requests.
  *
- *     noc_read_from(0, place, 2048);         from that tile, so many bytes at a time
+ *     noc_read_from(0, place, 2048);         from that tile, this many bytes at a time
  *     noc_read(0, there, here, tag);         addresses there and here
- *     while (noc_busy(0, READER)) {}         the next one can be asked for
- *     while (noc_pending(0, tag)) {}         it is here
+ *     while (noc_busy(0, READER)) {}         the next one can be requested
+ *     while (noc_pending(0, tag)) {}         it has arrived
  *
- * A place is x | y << 6 on the NoC in question. Length of a request: at most 64 KiB; larger ones than a packet are
- * split by hardware. Both addresses agree modulo 16.
+ * A place is x | y << 6 on the NoC in question. Length of a request: at most 64 KiB; hardware splits requests larger than a
+ * packet. Both addresses must be equal modulo 16.
  */
 #ifndef NOC_H
 #define NOC_H
@@ -57,7 +57,7 @@ static inline void noc_place(u32 noc, u32 initiator, u32 end, u32 place)
 #endif
 }
 
-/* What all requests of an initiator have in common. */
+/* Settings common to all requests of an initiator. */
 static inline void noc_setup(u32 noc, u32 initiator, u32 control, u32 there, u32 bytes)
 {
     u32 writes = (control & 3) == NOC_WRITES;
@@ -93,8 +93,7 @@ static inline void noc_write(u32 noc, u32 there, u32 here, u32 tag) { noc_start(
 /* Requests with this tag that are not answered; writes with it whose data has not left. */
 static inline u32 noc_pending(u32 noc, u32 tag) { return NOC_REGISTER(noc, NOC_OUTSTANDING + 4 * tag); }
 static inline u32 noc_leaving(u32 noc, u32 tag) { return NOC_REGISTER(noc, NOC_OUTGOING + 4 * tag); }
-/* Writes that were ever answered. A multicast is answered by each tile, and the counters of tags do not know how many.
- */
+/* The number of writes answered so far. A multicast is answered by each tile, and counters of tags do not know how many. */
 static inline u32 noc_answers(u32 noc) { return NOC_REGISTER(noc, NOC_WRITE_ANSWERS); }
 
 #endif

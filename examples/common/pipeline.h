@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the examples with arithmetic share: a tile of 32 x 32 datums goes from L1 to L1 through all three threads.
+ * Shared by the examples with arithmetic: a tile of 32 x 32 datums goes from L1 to L1 through all three threads.
  *
  *     T0  Unpackers ──> SrcA, SrcB ──> T1  Matrix Unit, Vector Unit ──> Dst (32 bits) ──> T2  Packer ──> L1, FP32
  *
- * B configures the backend before it lets the T cores go; each T core configures its own thread. A tile in L1 is four
- * faces of 16 x 16 datums, one after the other: top left, top right, bottom left, bottom right.
+ * B configures the backend before it starts the T cores; each T core configures its own thread. A tile in L1 is four
+ * consecutive faces of 16 x 16 datums: top left, top right, bottom left, bottom right.
  */
 #ifndef PIPELINE_H
 #define PIPELINE_H
 
 #include "tile.h"
 
-/* Where data is in L1. Parameters and the tile's inputs come from the host. */
+/* Addresses in L1. Parameters and the tile's inputs come from the host. */
 #define IN0 0x30000
 #define IN1 0x31000
 #define OUT 0x32000
@@ -42,7 +42,7 @@ static inline void configure_unpacker(u32 unpacker, u32 in, u32 out, u32 address
     SET_SEC(unpacker, REG2_Out_data_format, out);
     SET_SEC(unpacker, REG2_Throttle_mode, 2);
     SET_SEC(unpacker, REG2_Disable_zero_compress_cntx0, 1);
-    SET_SEC(unpacker, REG3_Base_address, address / 16 - 1); /* in 16 bytes, less one */
+    SET_SEC(unpacker, REG3_Base_address, address / 16 - 1); /* in 16 bytes, minus one */
     if (unpacker == TO_SRCA) {
         SET_CFG(THCON_SEC0_REG5_Tile_x_dim_cntx0, 256);
         SET_CFG(THCON_SEC0_REG5_Dest_cntx0_address, 4 * 16); /* row 0 of SrcA */
@@ -59,8 +59,8 @@ static inline void configure_math(u32 format)
 }
 
 /*
- * Datums of format `in` in Dst to `out` at `address`: first so many lines of exponents (of 16 bytes), if it has any, then
- * four faces of `face_lines`. On Wormhole each of four packers has a face.
+ * Datums of format `in` in Dst to `out` at `address`: first the lines of exponents (of 16 bytes), if any, then four faces of
+ * `face_lines`. On Wormhole each of the four packers packs a face.
  */
 static inline void configure_packer_for(u32 in, u32 out, u32 address, u32 face_lines, u32 exponent_lines)
 {
@@ -71,7 +71,7 @@ static inline void configure_packer_for(u32 in, u32 out, u32 address, u32 face_l
         SET_CFG(section##_In_data_format, in); \
         SET_CFG(section##_Out_data_format, out); \
         SET_CFG(section##_Disable_zero_compress, 1); \
-        /* A line of exponents per face; its datums are that far behind. */ \
+        /* A line of exponents per face; its datums follow at that distance. */ \
         SET_CFG(section##_L1_Dest_addr, address / 16 - 1 + (exponent_lines ? (n) : face_lines * (n))); \
         SET_CFG(section##_Exp_section_size, exponent_lines ? exponent_lines + (face_lines - 1) * (n) : 0); \
         SET_CFG(PACK_COUNTERS_SEC##n##_pack_reads_per_xy_plane, 16); \
@@ -94,7 +94,7 @@ static inline void configure_packer_for(u32 in, u32 out, u32 address, u32 face_l
 /* FP32 in Dst to FP32 at `address`. */
 static inline void configure_packer(u32 address) { configure_packer_for(FP32, FP32, address, 64, 0); }
 
-/* Everything is configured: T0 and T1 may go. T1 lets T2 go when the semaphore is there. */
+/* Everything is configured: starts T0 and T1. T1 starts T2 when the semaphore is initialised. */
 static inline void let_go(void)
 {
     /* The last word stored, read back: a load of another word might overtake that store. */
@@ -116,7 +116,7 @@ static inline void unpack_setup(void)
 }
 #define UNPACK_TILE(unpacker) TTI_UNPACR(unpacker, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1)
 
-/* T1; Dst holds so many results at a time. */
+/* T1; Dst holds this many results at a time. */
 static inline void math_setup(u32 results)
 {
     wait_for(0);
@@ -143,7 +143,7 @@ static inline void dst_release(void)
     TTI_STALLWAIT(WG_STALL_SYNC, WG_MATH | WG_SFPU);
     TTI_SEMPOST(DST_FREE);
 }
-/* A tile of SrcA, as it is, into a free half of Dst. */
+/* Copies a tile of SrcA unchanged into a free half of Dst. */
 static inline void srca_to_dst(void)
 {
     TTI_SETC16(ADDR_MOD_AB_SEC0_SrcAIncr_ADDR32, 0);

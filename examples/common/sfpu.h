@@ -21,13 +21,13 @@ enum { TILE_VECTORS = TILE_DATUMS / 32 };
         TTI_SFPLOADI(lreg, 10, (bits)&0xFFFF); \
         TTI_SFPLOADI(lreg, 8, (bits) >> 16); \
     } while (0)
-/* d = a * b + c, there in the second cycle: on Wormhole nobody waits for it by himself, on Blackhole not everybody. */
+/* d = a * b + c, available in the second cycle: Wormhole has no interlock for it, and Blackhole's has gaps. */
 #define MAD(a, b, c, d) \
     do { \
         TTI_SFPMAD(a, b, c, d, 0); \
         TTI_SFPNOP; \
     } while (0)
-/* Lanes in which the condition (SFPSETCC's mode) holds for a register are on; all are. */
+/* Enables the lanes in which the condition (SFPSETCC's mode) holds for a register; enables all. */
 enum { IF_NEGATIVE = 0, IF_NOT_NEGATIVE = 4 };
 #define WHERE(lreg, condition) TTI_SFPSETCC(0, lreg, 0, condition)
 #define EVERYWHERE() TTI_SFPENCC(3, 0, 0, 10)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of tiles as a stream. What B brings goes through three T cores, each ahead of the next by what its buffers
- * hold:
+ * Products of tiles as a stream. B's tiles go through three T cores, each ahead of the next by the depth of its buffers:
  *
  *     B ──> LEFT, RIGHT ──> T0 ──> SrcA, SrcB ──> T1 ──> Dst ──> T2 ──> RESULTS ──> NC
  *           3 tiles each           2 banks each          2 halves       3 tiles
  *
- * B fills buffers, NC empties them, T0 knows when a tile has come: an example says how, and includes this file first.
- * The T cores' programs are here, and the same for all. T0 unpacks tile n + 1 while T1 multiplies tile n and T2 packs
- * what came before.
+ * B fills buffers, NC empties them, T0 knows when a tile has arrived: an example defines how, and includes this file first.
+ * The T cores' programs are here, the same for all. T0 unpacks tile n + 1 while T1 multiplies tile n and T2 packs the
+ * previous result.
  *
- * A circular buffer in L1 is two counts, each written by one side alone: tiles that were put in, tiles that were taken
- * out. Cores count with stores, the Tensix threads with the Scalar Unit, behind a wait for the unit that is to be done.
+ * A circular buffer in L1 has two counts, each written by only one side: tiles put in and tiles taken out. Cores count with
+ * stores, the Tensix threads with the Scalar Unit, after a wait for the unit that must have finished.
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -45,11 +44,11 @@ static inline u32 next_slot(u32 slot) { return slot + 1 == SLOTS ? 0 : slot + 1;
 
 /* ---- B: configuration ---- */
 
-/* A unit's tiles lie one behind the other: W counts them. */
+/* A unit's tiles are consecutive: W counts them. */
 static inline void configure_stream(void)
 {
     RESULTS_IN = RESULTS_OUT = 0;
-#ifndef OTHERS_LOOK /* other tiles look at it, maybe before this one has started: the host clears it */
+#ifndef OTHERS_LOOK /* other tiles read it, maybe before this one has started: the host clears it */
     INPUTS_OUT = 0;
 #endif
     stored(&RESULTS_IN); /* the last one stored */
@@ -71,7 +70,7 @@ static inline void configure_stream(void)
 
 enum { GPR_ZERO = 4, GPR_LINE = 5, GPR_COUNT = 6 };
 #define SET_GPR(gpr, value) TT_SETDMAREG(0, value, 0, 2 * (gpr))
-/* Which count this thread tells, and later: how much it is, as soon as the units in the wait before are done. */
+/* The count that this thread publishes, and later its value, once the units in the preceding wait are done. */
 static inline void tell_setup(u32 line)
 {
     SET_GPR(GPR_ZERO, 0);
@@ -133,7 +132,7 @@ int main(void)
         await(&RESULTS_OUT, n - SLOTS);
         TTI_SEMWAIT(WG_STALL_PACK, DST_FREE, WG_STALL_ON_ZERO);
         TTI_SETADCXY(4, 0, 0, 0, 0, 0xA);
-        TT_SETADCZW(4, slot, 0, half, 0, 0xA); /* where it goes, where it comes from */
+        TT_SETADCZW(4, slot, 0, half, 0, 0xA); /* destination, source */
 #ifdef WG_ARCH_WH
         TTI_PACR(0, 0, 0xF, 0, 0, 0, 1);
 #else

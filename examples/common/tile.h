@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the examples share: words of L1 that the host looks at, fences, mailboxes, PC buffers. */
+/* Shared by the examples: words of L1 that the host reads, fences, mailboxes, PC buffers. */
 #ifndef TILE_H
 #define TILE_H
 
@@ -14,7 +14,7 @@ typedef unsigned char u8;
 /* Where examples leave their results; each word has a line of L1 to itself. */
 #define RESULT(n) WORD(0x20000 + 16 * (n))
 
-/* Blackhole: what was loaded before is forgotten, so that the next load sees memory. Wormhole has no cache to forget. */
+/* Blackhole: flushes the L0 cache, so that the next load sees memory. Wormhole has no such cache. */
 static inline void fence(void)
 {
 #ifndef WG_ARCH_WH
@@ -29,7 +29,7 @@ static inline void stored(volatile u32 *word)
     __asm__ volatile("andi %0, %0, 0" : "+r"(value));
 }
 
-/* The core with this number (0 B, 1 T0, 2 T1, 3 T2): a store sends to it, a load takes what it sent. */
+/* The core with this number (0 B, 1 T0, 2 T1, 3 T2): a store sends to it, a load receives from it. */
 #define MAILBOX(core) WORD(TENSIX_MAILBOX0_BASE + 0x1000 * (core))
 
 /* B's end of the PC buffer to T<thread>, and a T core's own end. */
@@ -40,7 +40,7 @@ static inline void stored(volatile u32 *word)
 static inline void tensix_sync(void)
 {
     WORD(PC_BUF_BASE + 4) = 0;                        /* earlier pushes go first */
-    u32 value = WORD(PC_BUF_BASE + 4);                /* comes back when the thread is idle … */
+    u32 value = WORD(PC_BUF_BASE + 4);                /* returns when the thread is idle … */
     __asm__ volatile("andi %0, %0, 0" : "+r"(value)); /* … and this waits for it */
 }
 

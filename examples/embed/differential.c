@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A compiler's differential test: two ELF files of one program, compiled differently, run on core B of two tiles. What they leave
- * in the array `result` must be the same, however many cycles it takes.
+ * A compiler's differential test: two ELF files of one program, compiled differently, run on core B of two tiles. Their
+ * results in the array `result` must be equal, however many cycles they take.
  *
  *     differential ONE.elf OTHER.elf
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fuzzer's loop: one device, made once and reset between programs. Each program is a stream of random Tensix words on each of
- * three threads. What they do is undefined in many ways; the device must take all of it and come back.
+ * A fuzzer's loop: one device, created once and reset between programs. Each program is a stream of random Tensix words on
+ * each of three threads. Much of their behaviour is undefined; the device must survive all of it.
  *
  *     fuzz [PROGRAMS [SEED]]
  */

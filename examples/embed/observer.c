@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A unit observer of one's own: for each backend unit, how many instructions it took, and for how many cycles a thread waited to
- * give it one, by reason. Events come in order and change nothing; the run takes the cycles that it takes without.
+ * A custom observer: for each backend unit, the number of instructions accepted, and the cycles that threads stalled on it,
+ * by reason. Events arrive in order and change nothing; the run takes the same number of cycles without the observer.
  *
  *     observer
  */
@@ -12,7 +12,7 @@
 typedef struct tally {
     unsigned long taken[WG_AGENT_COUNT];
     unsigned long waited[WG_STALL_COUNT];
-    unsigned reason[WG_THREADS]; /* why the thread waits now */
+    unsigned reason[WG_THREADS]; /* current stall of the thread */
 } tally;
 
 static void seen(void *user, const wg_event *event)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the differential test: a checksum and a sort, which leave what they computed in `result`. BROKEN leaves something else. */
+/* For the differential test: a checksum and a sort, which leave their results in `result`. BROKEN leaves a different one. */
 volatile unsigned result[16];
 
 static unsigned mix(unsigned x)

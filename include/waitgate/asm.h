@@ -22,13 +22,13 @@ extern "C" {
 
 enum {
     WG_DIS_SYMBOLIC = 1,  /* names instead of numbers where the operand has names */
-    WG_DIS_NO_COMMENT = 2 /* leave out the trailing "; spare bits 0x…" */
+    WG_DIS_NO_COMMENT = 2 /* omit the trailing "; spare bits 0x…" */
 };
-enum { WG_DIS_MAX = 512 }; /* no line is longer, terminator included */
+enum { WG_DIS_MAX = 512 }; /* no line is longer, including the terminator */
 
 /*
- * Writes one line without a newline, always terminated if size > 0, and returns its whole length even
- * if it did not fit. Fastest with size >= WG_DIS_MAX. An unknown opcode gives ".word 0x…".
+ * Writes one line without a newline, always terminated if size > 0, and returns its full length even if it did not fit.
+ * Fastest with size >= WG_DIS_MAX. An unknown opcode gives ".word 0x…".
  */
 WG_API size_t wg_disassemble(wg_arch_id arch, uint32_t word, unsigned flags, char *out, size_t size);
 
@@ -42,17 +42,17 @@ typedef enum wg_asm_code {
     WG_ASM_UNKNOWN_SYMBOL,
     WG_ASM_OPERAND_COUNT,
     WG_ASM_RANGE,   /* the value does not fit its field, or a number does not fit 64 bits */
-    WG_ASM_TOO_DEEP /* more nesting than anyone needs */
+    WG_ASM_TOO_DEEP /* nested too deep */
 } wg_asm_code;
 
 typedef struct wg_asm_error {
     wg_asm_code code;
     uint32_t column;     /* 1 is the first character */
-    char message[240];   /* one sentence, the suggestion included */
+    char message[240];   /* one sentence, including the suggestion */
     char suggestion[64]; /* the nearest known name, or "" */
 } wg_asm_error;
 
-/* Constants and labels of the caller; asked only for names that are not the instruction set's own. */
+/* Constants and labels of the caller; called only for names that are not in the instruction set. */
 typedef struct wg_asm_env {
     uint32_t struct_size; /* sizeof(wg_asm_env): a caller that knows fewer fields gets 0 for the others */
     bool (*resolve)(void *user, const char *name, size_t length, int64_t *value);
@@ -60,8 +60,7 @@ typedef struct wg_asm_env {
 } wg_asm_env;
 
 /*
- * Comments start with ';', '#' or "//". `error` and `env` may be NULL. On anything but WG_ASM_OK the word is
- * left alone.
+ * Comments start with ';', '#' or "//". `error` and `env` may be NULL. On anything but WG_ASM_OK the word is unchanged.
  */
 WG_API wg_asm_code wg_assemble_line(wg_arch_id arch, const char *text, size_t length, uint32_t *word,
                                     wg_asm_error *error);

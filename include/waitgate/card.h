@@ -4,8 +4,8 @@
  * BARs with their TLB windows, DMA engines, host memory behind the PCI Express tile, and the ARC, Ethernet and
  * L2CPU tiles with the registers that hosts read.
  *
- * Bus addresses are those that configuration space advertises. Accesses take no time; time passes in
- * wg_grid_advance() and wg_grid_run() of the card's grid alone. Cards are independent of each other.
+ * Bus addresses are those that configuration space advertises. Accesses take no time; time advances only in wg_grid_advance()
+ * and wg_grid_run() of the card's grid. Cards are independent of each other.
  */
 #ifndef WAITGATE_CARD_H
 #define WAITGATE_CARD_H
@@ -21,7 +21,7 @@ typedef struct wg_card wg_card;
 typedef struct wg_card_desc {
     uint32_t struct_size;      /* sizeof(wg_card_desc): a caller that knows fewer fields gets 0 for the others */
     const wg_grid_desc *grid;  /* the chip; copied */
-    wg_host_read_fn host_read; /* host memory; NULL: none. Called from the thread that calls in */
+    wg_host_read_fn host_read; /* host memory; NULL: none. Called from the caller's thread */
     wg_host_write_fn host_write;
     void *host;
 } wg_card_desc;
@@ -36,19 +36,19 @@ WG_API uint32_t wg_card_config_read(wg_card *card, uint32_t offset);
 WG_API void wg_card_config_write(wg_card *card, uint32_t offset, uint32_t value);
 
 /*
- * Bytes at a bus address. What leads nowhere reads as zero, is discarded, and is a finding; the status says so
- * too (WG_ERR_ADDRESS), and the rest of the access takes place.
+ * Bytes at a bus address. Unmapped bytes read as zero, and writes to them are discarded; this is a finding, and the status is
+ * WG_ERR_ADDRESS. The rest of the access takes place.
  */
 WG_API wg_status wg_card_read(wg_card *card, uint64_t address, void *to, size_t bytes);
 WG_API wg_status wg_card_write(wg_card *card, uint64_t address, const void *from, size_t bytes);
-/* The same at a tile, by NoC 0 coordinates. */
+/* Bytes at an address of a tile, by NoC 0 coordinates. */
 WG_API wg_status wg_card_tile_read(wg_card *card, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);
 WG_API wg_status wg_card_tile_write(wg_card *card, unsigned x, unsigned y, uint64_t address, const void *from,
                                     size_t bytes);
 
 /*
- * Findings about the host's accesses and about tiles that are no Tensix tiles (those have their own), oldest first.
- * Where: NoC 0 coordinates, or WG_NOWHERE twice for the host itself.
+ * Findings about the host's accesses and about tiles other than Tensix tiles (which have their own), oldest first. `where`:
+ * NoC 0 coordinates, or WG_NOWHERE twice for the host itself.
  */
 enum { WG_NOWHERE = 0xFF };
 typedef struct wg_where {

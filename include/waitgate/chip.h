@@ -3,9 +3,9 @@
  * A chip: the grid of tiles that two NoCs connect.
  *
  * Places are given in NoC 0 coordinates: x to the right, y downwards, (0, 0) at the top left. Tensix tiles are
- * devices (waitgate.h), made when first used; all share the chip's clock, so let time pass through the
- * functions below and never through wg_run() or wg_advance() of one tile. A chip must not be used from two host
- * threads at the same time; different chips may.
+ * devices (waitgate.h), created when first used; all share the chip's clock, so advance time by the functions below and never
+ * by wg_run() or wg_advance() of one tile. A chip must not be used from two host threads at the same time; different chips
+ * may.
  */
 #ifndef WAITGATE_CHIP_H
 #define WAITGATE_CHIP_H
@@ -24,11 +24,11 @@ typedef struct wg_grid_desc {
     wg_profile profile;
     uint64_t seed;         /* 0: unperturbed; anything else names one repeatable perturbed run */
     bool lockstep;         /* tick every agent in every cycle */
-    bool scalar;           /* plain code only: no host vector instructions */
-    unsigned threads;      /* host threads that compute; 0 or 1: the caller's alone. Never changes a result */
+    bool scalar;           /* scalar code only: no host vector instructions */
+    unsigned threads;      /* host threads that compute; 0 or 1: only the caller's. Does not affect results */
     uint32_t harvested;    /* Tensix tiles that are fused off, bit mask: columns x (BH), rows y (WH) of NoC 0 */
-    uint64_t dram_limit;   /* bytes of host memory that DRAM may take in all; 0: no limit but the chip's DRAM */
-    const char *shortcuts; /* as for wg_shortcuts(); NULL: all. Lives as long as the chip */
+    uint64_t dram_limit;   /* maximum host memory for DRAM in bytes; 0: no limit but the chip's DRAM */
+    const char *shortcuts; /* as for wg_shortcuts(); NULL: all. Must live as long as the chip */
 } wg_grid_desc;
 
 typedef enum wg_tile_kind {
@@ -56,53 +56,53 @@ WG_API unsigned wg_grid_width(const wg_grid *grid);
 WG_API unsigned wg_grid_height(const wg_grid *grid);
 WG_API wg_tile_kind wg_grid_kind(const wg_grid *grid, unsigned x, unsigned y);
 WG_API const char *wg_tile_kind_name(wg_tile_kind kind);
-/* Which of its kind it is: the index in the documents (T0, E3, D5 …; DRAM: the channel that the tile leads to). */
+/* The index within its kind, as in the documents (T0, E3, D5 …; DRAM: the tile's channel). */
 WG_API unsigned wg_grid_index(const wg_grid *grid, unsigned x, unsigned y);
-/* How many tiles of a kind there are; DRAM: channels. */
+/* The number of tiles of a kind; DRAM: of channels. */
 WG_API unsigned wg_grid_count(const wg_grid *grid, wg_tile_kind kind);
 /*
- * Coordinates as software on NoC `noc` writes them, with the translation that firmware sets up, to NoC 0 coordinates.
+ * Translates coordinates as written by software on NoC `noc`, with the translation that firmware sets up, to NoC 0 coordinates.
  * False if no tile is there.
  */
 WG_API bool wg_grid_translate(const wg_grid *grid, unsigned noc, unsigned x, unsigned y, unsigned *to_x,
                               unsigned *to_y);
 
 /*
- * The Tensix or Ethernet tile at a place, for everything that waitgate.h can do with a device except letting time pass;
- * NULL if there is none or memory has run out. It is made when first asked for; wg_grid_peek() does not make it.
+ * The Tensix or Ethernet tile at a place, for all functions of waitgate.h except those that advance time; NULL if there is
+ * none or memory has run out. It is created by the first call; wg_grid_peek() does not create it.
  */
 WG_API wg_device *wg_grid_tile(wg_grid *grid, unsigned x, unsigned y);
 WG_API wg_device *wg_grid_peek(const wg_grid *grid, unsigned x, unsigned y);
 
-/* Memory and registers of any tile as the NoC sees them, at the cycle boundary, in no time. */
+/* Memory and registers of any tile as the NoC sees them, at the cycle boundary, taking no time. */
 WG_API wg_status wg_grid_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);
 WG_API wg_status wg_grid_write(wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes);
-/* To every Tensix tile of the rectangle, corners included; x0 > x1 or y0 > y1 goes round the edge of the torus. */
+/* Writes to every Tensix tile of the rectangle, including the corners; x0 > x1 or y0 > y1 wraps around the torus. */
 WG_API wg_status wg_grid_multicast(wg_grid *grid, unsigned x0, unsigned y0, unsigned x1, unsigned y1, uint64_t address,
                                    const void *from, size_t bytes);
 
 /* Time. */
 WG_API uint64_t wg_grid_cycle(const wg_grid *grid);
-/* Lets exactly `cycles` pass. */
+/* Advances by exactly `cycles`. */
 WG_API wg_status wg_grid_advance(wg_grid *grid, uint64_t cycles);
-/* At most `cycles`; comes back earlier when everything is done, hung or told to stop (wg_stop_on() of a tile). */
+/* Advances by at most `cycles`; returns earlier when everything is done, hung or told to stop (wg_stop_on() of a tile). */
 WG_API wg_status wg_grid_run(wg_grid *grid, uint64_t cycles, wg_stop *stop);
 /* A hash of all architectural state, equal for equal states whatever the host, threads or observers. */
 WG_API uint64_t wg_grid_state_hash(wg_grid *grid);
 
 /*
- * Snapshots of everything: tiles, packets under way, DRAM, and, of a card's chip, its registers. Restored into a chip
- * of the same architecture, profile and harvesting, also in another process, it goes on identically. The size depends
- * on which tiles and how much DRAM are in use. One that is damaged, forged or of another build is refused, and the chip
- * stays as it was; if memory runs out while DRAM is restored (WG_ERR_NO_MEMORY), the chip is to be given up.
+ * Snapshots of everything: tiles, packets in flight, DRAM and, for a card's chip, its registers. Restored into a chip of the
+ * same architecture, profile and harvesting, even in another process, the run continues identically. The size depends on the
+ * tiles and DRAM in use. A snapshot that is damaged, forged or from another build is refused, and the chip is unchanged; if
+ * memory runs out while DRAM is restored (WG_ERR_NO_MEMORY), the chip must be destroyed.
  */
 WG_API size_t wg_grid_snapshot_size(wg_grid *grid);
 WG_API wg_status wg_grid_snapshot(wg_grid *grid, void *to, size_t bytes);
 WG_API wg_status wg_grid_restore(wg_grid *grid, const void *from, size_t bytes);
 
 /*
- * Host memory behind the PCI Express tile: what a NoC request to that tile reads and writes. Called from the thread
- * that lets time pass. Addresses are those of the bus.
+ * Host memory behind the PCI Express tile, read and written by NoC requests to that tile. Called from the thread that
+ * advances time. Addresses are bus addresses.
  */
 typedef bool (*wg_host_read_fn)(void *user, uint64_t address, void *to, size_t bytes);
 typedef bool (*wg_host_write_fn)(void *user, uint64_t address, const void *from, size_t bytes);

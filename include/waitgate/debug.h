@@ -3,9 +3,8 @@
  * A debugger of a device or of a chip: breakpoints, watchpoints, steps, forwards and backwards.
  *
  * Everything stops between two cycles, all tiles at once. Going back is going forward again: the machine is
- * deterministic, so a checkpoint and the cycles behind it give the state of any earlier cycle exactly. While a debugger is
- * open, time passes through it alone; whoever changes the machine by other functions than these says so
- * (wg_debug_changed()).
+ * deterministic, so a checkpoint and the cycles after it give the state of any earlier cycle exactly. While a debugger is
+ * open, only it may advance time; a caller that changes the machine by other functions must call wg_debug_changed().
  */
 #ifndef WAITGATE_DEBUG_H
 #define WAITGATE_DEBUG_H
@@ -19,17 +18,17 @@ extern "C" {
 
 typedef struct wg_debug wg_debug;
 
-/* Who is stepped and looked at: a core (WG_AGENT_CORE_B …) or a Tensix thread (WG_AGENT_THREAD0 …) of a tile. */
+/* The agent to step or inspect: a core (WG_AGENT_CORE_B …) or a Tensix thread (WG_AGENT_THREAD0 …) of a tile. */
 typedef struct wg_who {
-    uint8_t x, y; /* of a chip's tile; 0 of a device alone */
+    uint8_t x, y; /* of a chip's tile; 0 for a single device */
     uint8_t agent;
 } wg_who;
 enum { WG_WHO_OF_TILE = WG_CORES + WG_THREADS }; /* agents from WG_AGENT_CORE_B on */
 
 /*
- * Who acts on the machine from outside while time passes: words that are pushed, memory that is written. What it does must
- * depend on nothing but its own state and the machine's. `advance` runs up to `cycle` and leaves WG_STOP_CYCLES in *stop; else
- * *stop says why it goes no further (WG_STOP_CYCLES before `cycle`: a limit). `save` and `load` copy its state, `bytes` long.
+ * A host that acts on the machine while time advances: pushes words, writes memory. Its actions must depend only on its own
+ * state and the machine's. `advance` runs up to `cycle` and sets *stop to WG_STOP_CYCLES; otherwise *stop is the reason to
+ * stop earlier (WG_STOP_CYCLES before `cycle`: a limit). `save` and `load` copy its state, `bytes` long.
  */
 typedef struct wg_debug_host {
     uint32_t struct_size; /* sizeof(wg_debug_host): a caller that knows fewer fields gets 0 for the others */
@@ -43,34 +42,35 @@ typedef struct wg_debug_desc {
     uint32_t struct_size; /* sizeof(wg_debug_desc): a caller that knows fewer fields gets 0 for the others */
     wg_device *device;    /* one of these two */
     wg_grid *grid;
-    uint64_t history;                /* bytes of host memory for going back; 0: there is no going back */
+    uint64_t history;                /* bytes of host memory for going back; 0: going back is impossible */
     const wg_debug_host *host;       /* NULL: nobody */
     void *user;                      /* of `host` and `interrupted` */
-    bool (*interrupted)(void *user); /* asked now and then while time passes; true: stop. NULL: nobody asks */
+    bool (*interrupted)(void *user); /* called now and then while time advances; true: stop. May be NULL */
     wg_source_fn source;             /* NULL: places are addresses */
     void *source_user;
-    void *(*of_tile)(void *source_user, unsigned x, unsigned y); /* whom `source` gets for a tile; NULL: the same */
+    void *(*of_tile)(void *source_user, unsigned x,
+                     unsigned y); /* `user` argument of `source` for a tile; NULL: source_user */
 } wg_debug_desc;
 
 /* Why it has stopped. */
 typedef enum wg_pause {
-    WG_PAUSE_STEP,      /* what was asked for is done */
+    WG_PAUSE_STEP,      /* the requested step is done */
     WG_PAUSE_BREAK,     /* `who` is about to execute a breakpoint's instruction */
-    WG_PAUSE_WATCH,     /* `who` has touched what is watched; going back: is about to */
+    WG_PAUSE_WATCH,     /* `who` has touched a watched location; going back: is about to */
     WG_PAUSE_UNTIL,     /* a condition of wg_debug_until() holds */
     WG_PAUSE_INTERRUPT, /* the user asked */
-    WG_PAUSE_ENDED,     /* nothing will move any more; `stop` says how */
-    WG_PAUSE_BEGIN,     /* going back came to where the history begins */
+    WG_PAUSE_ENDED,     /* the run has ended; `stop` says how */
+    WG_PAUSE_BEGIN,     /* going back reached the start of the history */
     WG_PAUSE_FAILED     /* wg_debug_error() */
 } wg_pause;
 typedef struct wg_debug_state {
     wg_pause pause;
     wg_stop stop;
-    wg_who who;       /* agent: WG_AGENT_NONE if nobody in particular */
+    wg_who who;       /* agent: WG_AGENT_NONE if no particular one */
     uint8_t watch;    /* WG_WATCH_READ, WG_WATCH_WRITE or both, as the watch was set */
     uint32_t address; /* of the watch */
     uint64_t cycle;
-    uint64_t begins; /* the earliest cycle that can be gone back to */
+    uint64_t begins; /* the earliest cycle that going back can reach */
 } wg_debug_state;
 
 WG_API wg_status wg_debug_open(const wg_debug_desc *desc, wg_debug **out);
@@ -79,40 +79,40 @@ WG_API const char *wg_debug_error(const wg_debug *d);
 WG_API void wg_debug_state_get(const wg_debug *d, wg_debug_state *out);
 /* The device behind a tile; NULL if there is none. */
 WG_API wg_device *wg_debug_device(wg_debug *d, wg_who who);
-/* Tiles with their agents, in order; false behind the last. */
+/* Tiles with their agents, in order; false after the last. */
 WG_API bool wg_debug_tile(wg_debug *d, unsigned index, wg_who *out);
 /* The first core that is not held in reset; if there is none, the first Tensix thread. */
 WG_API wg_who wg_debug_first(wg_debug *d);
 
-/* Time. Each returns why it came back; wg_debug_state_get() has the particulars. */
+/* Time. Each returns why it stopped; wg_debug_state_get() has the details. */
 WG_API wg_pause wg_debug_continue(wg_debug *d);
 WG_API wg_pause wg_debug_back(wg_debug *d);
 /*
- * Until a core has executed an instruction, or a Tensix thread's instruction has passed the Wait Gate; back: to where the
- * last one had not. Other agents move as well: time is one.
+ * Runs until a core has executed an instruction, or a Tensix thread's instruction has passed the Wait Gate; back: to before
+ * the last one. Other agents move as well: all share one clock.
  */
 WG_API wg_pause wg_debug_step(wg_debug *d, wg_who who);
 WG_API wg_pause wg_debug_step_back(wg_debug *d, wg_who who);
-/* To a cycle, forwards or backwards. Forwards, breakpoints and watches stop it. */
+/* Goes to a cycle, forwards or backwards. Forwards, breakpoints and watches stop it. */
 WG_API wg_pause wg_debug_go(wg_debug *d, uint64_t cycle);
 /* As wg_debug_continue(), up to a cycle; WG_PAUSE_STEP there. */
 WG_API wg_pause wg_debug_continue_to(wg_debug *d, uint64_t cycle);
 
-/* Breakpoints are of all cores that execute there. They do not change memory. */
+/* Breakpoints apply to all cores that execute there. They do not change memory. */
 WG_API wg_status wg_debug_break(wg_debug *d, uint32_t pc, bool set);
 /*
- * Watches: bytes at an address as cores see it. L1: whoever touches them, units and the NoC included. A core's own RAM and
+ * Watches: bytes at an address as cores see it. L1: touches by any agent, including units and the NoC. A core's own RAM and
  * memory-mapped registers: loads and stores of cores. `bytes` is 64 at most.
  */
 enum { WG_WATCH_READ = 1, WG_WATCH_WRITE = 2 };
 WG_API wg_status wg_debug_watch(wg_debug *d, uint32_t address, uint32_t bytes, unsigned how, bool set);
 
-/* Conditions: what wg_debug_continue() and wg_debug_back() stop at beside breakpoints and watches. */
+/* Conditions at which wg_debug_continue() and wg_debug_back() stop, in addition to breakpoints and watches. */
 typedef enum wg_until_kind {
     WG_UNTIL_NOTHING,
-    WG_UNTIL_FINDING,   /* any that is reported; those that are equal to an earlier one, too */
+    WG_UNTIL_FINDING,   /* any finding, even if equal to an earlier one */
     WG_UNTIL_SEMAPHORE, /* semaphore `index` gets `value` */
-    WG_UNTIL_GATE,      /* an instruction `name` passes a Wait Gate, or is latched there; NULL: any */
+    WG_UNTIL_GATE,      /* an instruction `name` passes a Wait Gate, or is latched there; "": any */
     WG_UNTIL_UNIT,      /* one enters unit `index` (wg_agent) */
     WG_UNTIL_BANK,      /* source bank `index` (0 SrcA0, SrcA1, SrcB0, SrcB1) changes hands */
     WG_UNTIL_NOC        /* a packet leaves this tile, or arrives */
@@ -123,38 +123,38 @@ typedef struct wg_condition {
     uint32_t index, value;
     char name[24]; /* mnemonic, with or without tt; "": any */
 } wg_condition;
-/* One at a time; WG_UNTIL_NOTHING takes it away. */
+/* One at a time; WG_UNTIL_NOTHING removes it. */
 WG_API wg_status wg_debug_until(wg_debug *d, const wg_condition *condition);
 
-/* State was changed from outside: what came before cannot be computed again. */
+/* State was changed from outside: earlier cycles cannot be replayed. */
 WG_API wg_status wg_debug_changed(wg_debug *d);
 
-/* Registers and memory of an agent. A Tensix thread has a pc alone: of the push of the instruction at its gate. */
+/* Registers and memory of an agent. A Tensix thread has only a pc: that of the push of the instruction at its gate. */
 WG_API bool wg_debug_pc(wg_debug *d, wg_who who, uint32_t *pc);
 WG_API wg_status wg_debug_read(wg_debug *d, wg_who who, uint32_t address, void *to, size_t bytes);
 WG_API wg_status wg_debug_write(wg_debug *d, wg_who who, uint32_t address, const void *from, size_t bytes);
 
 /*
- * Text. Each writes at most `bytes`, terminated, and returns the length of the whole text.
- * A command of the debugger's prompt and of gdb's `monitor`; "help" lists them. `who` is whom it is about.
+ * Text. Each writes at most `bytes`, terminated, and returns the full length of the text.
+ * A command of the debugger's prompt and of gdb's `monitor`; "help" lists them. `who` is its subject.
  */
 WG_API size_t wg_debug_command(wg_debug *d, wg_who who, const char *command, char *to, size_t bytes);
 /*
- * Who wrote a location of this tile, and where that came from; by running the history again. `of` as for `waitgate why`:
- * "l1:0x3000+4", "dst:5", "srca:0:3", "lreg:2", "gpr:1:8", "config:0:12", "semaphore:1". 0: wg_debug_error().
+ * The writers of a location of this tile and the origin of their data, found by replaying the history. `of` as for `waitgate
+ * why`: "l1:0x3000+4", "dst:5", "srca:0:3", "lreg:2", "gpr:1:8", "config:0:12", "semaphore:1". 0: wg_debug_error().
  */
 WG_API size_t wg_debug_why(wg_debug *d, wg_who who, const char *of, wg_report_form form, char *to, size_t bytes);
 
 /*
- * A server of the gdb remote protocol on two file descriptors, which may be one. wg_gdb_serve() comes back when the
- * debugger detaches or the line is cut.
+ * A server of the gdb remote protocol on two file descriptors, which may be the same. wg_gdb_serve() returns when the
+ * debugger detaches or disconnects.
  */
 typedef struct wg_gdb wg_gdb;
 WG_API wg_status wg_gdb_open(wg_debug *d, int in, int out, wg_gdb **server);
 WG_API void wg_gdb_serve(wg_gdb *server);
 /*
- * For a host that lets time pass itself: up to `cycle`, or as far as gdb lets it; waits while gdb has stopped the machine.
- * False: the debugger has left, and time has not passed to the end.
+ * For a host that advances time itself: advances up to `cycle`, or as far as gdb allows; waits while gdb has stopped the
+ * machine. False: the debugger has left before `cycle`.
  */
 WG_API bool wg_gdb_advance(wg_gdb *server, uint64_t cycle);
 WG_API void wg_gdb_close(wg_gdb *server);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event stream: one record per thing that happened, in the order (cycle, phase, agent,
- * sequence). Traces, statistics, the race detector and tests read it; no unit knows who does.
+ * The event stream: one record per event, in the order (cycle, phase, agent, sequence). Traces, statistics, the race detector
+ * and tests read it; units do not know their observers.
  */
 #ifndef WAITGATE_EVENT_H
 #define WAITGATE_EVENT_H
 
 #include <stdint.h>
 
-/* Who acts. The order is the arbitration and reporting order inside a phase. */
+/* Agents. Their order is the order of arbitration and reporting within a phase. */
 typedef enum wg_agent {
     WG_AGENT_CORE_B,
     WG_AGENT_CORE_NC,
@@ -28,8 +28,8 @@ typedef enum wg_agent {
     WG_AGENT_CONFIG,
     WG_AGENT_MOVER,
     WG_AGENT_MISC,
-    WG_AGENT_REGIONS, /* memory requests under way to L1 and the memory-mapped regions */
-    WG_AGENT_PUSHES,  /* pushes under way to the instruction FIFOs */
+    WG_AGENT_REGIONS, /* memory requests in flight to L1 and the memory-mapped regions */
+    WG_AGENT_PUSHES,  /* pushes in flight to the instruction FIFOs */
     WG_AGENT_NIU0,
     WG_AGENT_NIU1,
     WG_AGENT_HOST,
@@ -37,7 +37,7 @@ typedef enum wg_agent {
     WG_AGENT_NONE = 0xFF
 } wg_agent;
 
-/* The phases of a cycle, in order; docs/architecture.md says why. */
+/* The phases of a cycle, in order; see docs/architecture.md. */
 typedef enum wg_phase {
     WG_PHASE_ARRIVALS,
     WG_PHASE_COMPLETIONS,
@@ -53,14 +53,14 @@ typedef enum wg_phase {
 
 typedef enum wg_event_kind {
     WG_EV_PUSHED,       /* a word entered a thread's FIFO: word, id; c: core that pushed it */
-    WG_EV_EXPANDED,     /* MOP or REPLAY made an instruction: word, id, parent; c: core that pushed that */
+    WG_EV_EXPANDED,     /* MOP or REPLAY produced an instruction: word, id, parent; c: core that pushed the parent */
     WG_EV_LOST,         /* the mux discarded an instruction: word, id */
-    WG_EV_STALL_BEGIN,  /* waiting-because: stall; word, id for a gate, c: core that pushed it */
+    WG_EV_STALL_BEGIN,  /* a stall began: stall; word, id for a gate, c: core that pushed it */
     WG_EV_STALL_END,    /* a: cycle the stall began */
     WG_EV_ISSUED,       /* passed the gate into agent b: word, id */
     WG_EV_COMPLETED,    /* left its unit: word, id */
     WG_EV_LATCHED,      /* a wait was latched: word, id; c: core that pushed it */
-    WG_EV_RELEASED,     /* the latched wait was forgotten: word, id; a: banks of wg_touch_space's pointers, by bit */
+    WG_EV_RELEASED,     /* the latched wait was released: word, id; a: banks of wg_touch_space's pointers, by bit */
     WG_EV_SEMAPHORE,    /* a: semaphore, b: new value, c: new max */
     WG_EV_MUTEX,        /* a: mutex, b: 0 released, 1 taken */
     WG_EV_BANK,         /* a: 0..3 SrcA0 SrcA1 SrcB0 SrcB1, b: new owner; id: the instruction that did it */
@@ -80,7 +80,7 @@ typedef enum wg_event_kind {
     WG_EV_NOC_SENT,      /* a packet left the NIU: a transaction, b address there, c kind | bytes << 8 | tile << 48,
                             parent: address of its data here, part: its request's virtual channel if software
                             chose it (1 + channel, 9: linked requests), else 0 */
-    WG_EV_NOC_ARRIVED,   /* its last flit arrived and was acted on: a transaction, b address, c kind | bytes << 8 |
+    WG_EV_NOC_ARRIVED,   /* its last flit arrived and was processed: a transaction, b address, c kind | bytes << 8 |
                             sending tile << 48, parent: the cycle in which it left, word: links it took | cycles for
                             which it waited for links << 8, part: as above */
     WG_EV_COUNT
@@ -94,7 +94,7 @@ typedef enum wg_event_kind {
 #define WG_REQUEST_PATH(word) ((uint8_t)(word))
 #define WG_REQUEST_RD(word) ((uint8_t)((word) >> 24))
 
-/* What can be touched. `first` and `count` of an event count these; where it says mask, `c` is a mask of 32 bits. */
+/* Spaces of touches. `first` and `count` of an event count these units; with "mask", `c` is a mask of 32 bits. */
 typedef enum wg_touch_space {
     WG_TOUCH_L1,            /* bytes */
     WG_TOUCH_CONFIG,        /* bank * 256 + word; mask of bits */
@@ -111,7 +111,7 @@ typedef enum wg_touch_space {
     WG_TOUCH_REPLAY,       /* thread * 32 + slot */
     WG_TOUCH_PACKER,       /* packer: its output streams and tile position */
     WG_TOUCH_UNPACKER,     /* unpacker * 3 + thread: context counter */
-    WG_TOUCH_BANK_OWNER,   /* file * 2 + bank: whose it is */
+    WG_TOUCH_BANK_OWNER,   /* file * 2 + bank: its owner */
     WG_TOUCH_BANK_POINTER, /* 0, 1: the Matrix Unit's bank of SrcA, SrcB; 2, 3: the unpackers' */
     WG_TOUCH_SPACES
 } wg_touch_space;
@@ -120,20 +120,20 @@ typedef enum wg_touch_space {
 enum {
     WG_TOUCH_READ = 1,
     WG_TOUCH_WRITE = 2,
-    WG_TOUCH_AT_GATE = 4, /* sampled as the instruction passed the gate */
-    WG_TOUCH_ATOMIC = 8,  /* a read-modify-write of the hardware's: an atomic, SEMPOST, SEMGET */
-    WG_TOUCH_LATE = 16,   /* by what the unit still does for the instruction after it has let its thread go on */
+    WG_TOUCH_AT_GATE = 4, /* sampled when the instruction passed the gate */
+    WG_TOUCH_ATOMIC = 8,  /* a hardware read-modify-write: an atomic, SEMPOST, SEMGET */
+    WG_TOUCH_LATE = 16,   /* by work of the unit after it has released the instruction's thread */
     WG_TOUCH_WIDE = 32,   /* Dst: also the low halves */
     WG_TOUCH_CACHED = 64, /* L1: an L0 data cache hit */
     WG_TOUCH_POST = 128,
     WG_TOUCH_GET = 256,
     WG_TOUCH_INIT = 512,      /* semaphores */
     WG_TOUCH_BUFFERED = 1024, /* L1: written by the packer once it flushes */
-    WG_TOUCH_WAITED = 2048,   /* source banks: the instruction waited until the bank was its unit's */
-    WG_TOUCH_SAME = 4096      /* a write of what was there */
+    WG_TOUCH_WAITED = 2048,   /* source banks: the instruction waited until its unit owned the bank */
+    WG_TOUCH_SAME = 4096      /* a write that changes nothing */
 };
 
-/* Why something waits, naming the resource and its holder (GATE-21). */
+/* Reasons of stalls, which name the resource and its holder (GATE-21). */
 typedef enum wg_stall_reason {
 #define WG_STALL(id, ended_by, text) WG_STALL_##id,
 #include <waitgate/stalls.def>
@@ -145,13 +145,13 @@ typedef struct wg_stall {
     uint16_t reason;   /* wg_stall_reason */
     uint16_t resource; /* meaning by reason: condition mask, mutex, semaphore mask, unit, register … */
     uint8_t holder;    /* wg_agent that must move first, or WG_AGENT_NONE */
-    uint64_t retry_at; /* the cycle at which it ends by itself; UINT64_MAX: only somebody else can end it */
+    uint64_t retry_at; /* the cycle at which it ends by itself; UINT64_MAX: only another agent can end it */
 } wg_stall;
 
 typedef struct wg_event {
     uint64_t cycle;
     uint64_t id;     /* instruction id, unique per thread; 0: none */
-    uint64_t parent; /* id of the MOP or REPLAY that made it; 0: none */
+    uint64_t parent; /* id of the MOP or REPLAY it comes from; 0: none */
     uint64_t a, b, c;
     uint32_t word;
     uint32_t pc;   /* of the push, where known */
@@ -159,13 +159,13 @@ typedef struct wg_event {
     uint8_t phase; /* wg_phase */
     uint8_t agent; /* wg_agent */
     uint8_t tile;
-    uint8_t thread; /* whose instruction it is, where id is not 0 */
-    uint8_t part;   /* of a touch: the packer; of a source bank that was waited for: the bank looked at, plus 1; of a
+    uint8_t thread; /* of the instruction, if id is not 0 */
+    uint8_t part;   /* of a touch: the packer; of a source bank that was waited for: 1 + the bank tested; of a
                        packet: see above */
     uint16_t how;   /* of a touch: WG_TOUCH_READ … */
     union {
         wg_stall stall;
-        uint32_t kept; /* of a touch that writes configuration: bits that it left as they were */
+        uint32_t kept; /* of a touch that writes configuration: bits that it did not change */
     };
 } wg_event;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A finding: something that software may not rely on, or that we do not implement. Codes are
- * stable; src/report/findings.def is their one list (name, severity, cause, remedy, source).
+ * A finding: behaviour that software must not rely on, or that is not implemented. Codes are stable; src/report/findings.def
+ * is the one list of them (name, severity, cause, remedy, source).
  */
 #ifndef WAITGATE_FINDING_H
 #define WAITGATE_FINDING_H
@@ -19,7 +19,7 @@ typedef enum wg_severity {
 
 typedef struct wg_finding {
     uint16_t code; /* index into the catalogue: wg_finding_info() */
-    uint8_t agent; /* wg_agent: who did it */
+    uint8_t agent; /* wg_agent that caused it */
     uint8_t tile;
     uint32_t pc; /* of the core, or of the push; valid if has_pc */
     bool has_pc;
@@ -27,9 +27,9 @@ typedef struct wg_finding {
     bool has_word;
     uint64_t cycle; /* of the first occurrence */
     uint64_t count;
-    uint64_t subject; /* what it is about: an address, a register, an index */
+    uint64_t subject; /* its subject: an address, a register, an index */
     uint64_t value;
-    char detail[120]; /* the particulars in words, possibly empty */
+    char detail[120]; /* details in words, possibly empty */
 } wg_finding;
 
 typedef struct wg_finding_info {
@@ -37,7 +37,7 @@ typedef struct wg_finding_info {
     wg_severity severity;
     const char *cause;  /* one sentence */
     const char *remedy; /* one sentence */
-    const char *source; /* the clause or documentation page it rests on */
+    const char *source; /* the clause or documentation page */
 } wg_finding_info;
 
 #ifdef __cplusplus

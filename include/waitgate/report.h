@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reports: why a device does not move, and what checks beside a run have found. As text for people, as JSON, and as SARIF
- * 2.1.0 for tools that show results in source code. The command line and the libttsim ABI say the same.
+ * Reports: why a device does not move, and the results of checks. As text for people, as JSON, and as SARIF 2.1.0 for tools
+ * that show results in source code. The command line and the libttsim ABI give the same reports.
  */
 #ifndef WAITGATE_REPORT_H
 #define WAITGATE_REPORT_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Where a pc is in the source. What is not known is NULL or 0. The texts live as long as whoever knows them. */
+/* The source location of a pc. Unknown members are NULL or 0. The strings live as long as their provider. */
 enum { WG_SOURCE_CALLS = 8 };
 typedef struct wg_source {
     const char *function;
@@ -20,14 +20,14 @@ typedef struct wg_source {
     const char *file;
     unsigned line;
     unsigned column; /* from 1 on; 0: not known */
-    /* The inlined functions that the pc is in, innermost first, and where each is called. */
+    /* The inlined functions that contain the pc, innermost first, with the location of each call. */
     unsigned calls;
     struct {
         const char *function, *file;
         unsigned line;
     } call[WG_SOURCE_CALLS];
 } wg_source;
-/* False: nothing is known. A pc from WG_HOST_PC on is what wg_push_from() was told. */
+/* False: nothing is known. A pc from WG_HOST_PC on was given to wg_push_from(). */
 typedef bool (*wg_source_fn)(void *user, unsigned core, uint32_t pc, wg_source *out);
 
 typedef enum wg_report_form { WG_REPORT_TEXT, WG_REPORT_JSON, WG_REPORT_SARIF } wg_report_form;
@@ -40,28 +40,28 @@ typedef struct wg_report_desc {
 } wg_report_desc;
 
 /*
- * Why it does not move: the verdict, who waits for whom, the state. Of a device that can still move, the state. Writes at
- * most `bytes`, terminated, and returns the length of the whole report; 0: there is no memory, or no room for its end.
+ * Why it does not move: the verdict, the waits, the state. For a device that can still move: only the state. Writes at most
+ * `bytes`, terminated, and returns the full length of the report; 0: there is no memory, or no room for the terminator.
  * `desc` NULL: text, without places.
  */
 WG_API size_t wg_hang_report(wg_device *dev, const wg_report_desc *desc, char *to, size_t bytes);
 
-/* Checks beside a run. */
+/* Checks of a run. */
 typedef struct wg_check wg_check;
 enum {
     WG_CHECK_RACE = 1,   /* touches that nothing orders */
-    WG_CHECK_MEMORY = 2, /* accesses outside of what a core was given */
-    WG_CHECK_INIT = 4,   /* values that nobody has written */
-    WG_CHECK_SYNC = 8,   /* what is left over at the end: semaphores, mutexes, mailboxes, requests */
+    WG_CHECK_MEMORY = 2, /* accesses to memory that does not belong to the core */
+    WG_CHECK_INIT = 4,   /* uninitialised values */
+    WG_CHECK_SYNC = 8,   /* leftovers at the end: semaphores, mutexes, mailboxes, requests */
     WG_CHECK_ALL = 15
 };
-/* Watches the device from now on; before its programs are loaded, so that what the host writes counts as written. */
+/* Observes the device from now on. Call it before programs are loaded, so that the host's writes count. */
 WG_API wg_status wg_check_begin(wg_device *dev, unsigned checks, wg_check **out);
-/* How many reports of at least this severity there are by now. The device must be there still. */
+/* The current number of reports of at least this severity. The device must still exist. */
 WG_API size_t wg_check_count(wg_check *check, wg_severity at_least);
 /* As wg_hang_report(). */
 WG_API size_t wg_check_report(wg_check *check, const wg_report_desc *desc, char *to, size_t bytes);
-/* Before the device is destroyed. */
+/* Call it before the device is destroyed. */
 WG_API void wg_check_end(wg_check *check);
 
 #ifdef __cplusplus

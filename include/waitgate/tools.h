@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the command line adds to the core library: ELF files with their symbols and source lines, arrays of numbers as
- * L1 holds them, and the commands themselves.
+ * The command line's additions to the core library: ELF files with their symbols and source lines, arrays of numbers in L1's
+ * formats, and the commands themselves.
  *
- * These functions are in libwaitgate_tools, which contains libwaitgate as a whole: link one of the two. It needs
+ * These functions are in libwaitgate_tools, which contains all of libwaitgate: link only one of the two. It needs
  * libelf, libdw and libyaml.
  */
 #ifndef WAITGATE_TOOLS_H
@@ -20,7 +20,7 @@ extern "C" {
 
 typedef struct wg_elf wg_elf;
 
-/* On failure NULL, and one paragraph, without a newline, that names the file. The bytes are copied. */
+/* On failure NULL, and a message in `error`, without a newline, that names the file. The bytes are copied. */
 WG_API wg_elf *wg_elf_open_file(const char *path, char *error, size_t error_bytes);
 WG_API wg_elf *wg_elf_open(const char *name, const void *bytes, size_t count, char *error, size_t error_bytes);
 WG_API void wg_elf_close(wg_elf *elf);
@@ -28,8 +28,9 @@ WG_API uint32_t wg_elf_entry(const wg_elf *elf);
 /* False: there is no such symbol. */
 WG_API bool wg_elf_find(const wg_elf *elf, const char *name, uint32_t *address, uint32_t *bytes);
 /*
- * Into the device, as loaders for the real tile do it: segments go to L1, to the core's own RAM, on Wormhole to NC's instruction
- * RAM. With `release` the core leaves reset first and starts at the entry. On failure a sentence in `error`.
+ * Loads it into the device, like loaders for the real tile: segments go to L1, to the core's own RAM, on Wormhole to NC's
+ * instruction RAM. With `release` the core leaves reset first and starts at the entry. On failure there is a sentence in
+ * `error`.
  */
 WG_API wg_status wg_elf_load(wg_elf *elf, wg_device *dev, wg_core_id core, bool release, char *error,
                              size_t error_bytes);
@@ -40,9 +41,9 @@ WG_API bool wg_elf_source(void *elfs, unsigned core, uint32_t pc, wg_source *out
 
 /*
  * Numbers to L1's bytes and back. `type` is a name as for --load: "bf16", "fp32", "bfp8", "int32" … Rounding is to nearest,
- * ties to even. Tilized: rows × columns in 32 × 32 tiles of four 16 × 16 faces. wg_encode_array() writes at most `bytes` and returns
- * how many there are; 0: there is no such type, the shape does not fit it, or there is no memory. wg_decode_array() wants
- * exactly that many.
+ * ties to even. Tilized: rows × columns in 32 × 32 tiles of four 16 × 16 faces. wg_encode_array() writes at most `bytes` and
+ * returns the full size; 0: there is no such type, the shape does not fit it, or there is no memory. wg_decode_array()
+ * requires exactly that many bytes.
  */
 WG_API size_t wg_encode_array(const char *type, bool tilized, const float *from, size_t rows, size_t columns, void *to,
                               size_t bytes);
@@ -53,7 +54,7 @@ WG_API bool wg_decode_array(const char *type, bool tilized, const void *from, si
 
 /*
  * `waitgate WORDS…`: run, check, explore, profile, test and all others, with --json for programs. Returns the exit status.
- * What the command would print comes back in *out and *error, to be freed by wg_free(); NULL: there is no memory. While a
+ * The command's output is returned in *out and *error; free them with wg_free(). NULL: there is no memory. While a
  * command runs, SIGINT ends it with the report of its state.
  */
 WG_API int wg_run_command(size_t count, const char *const *words, char **out, char **error);

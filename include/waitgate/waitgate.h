@@ -7,7 +7,7 @@
  * of each other; one device must not be used from two host threads at the same time.
  *
  * Time is a 64-bit cycle count per device. Between two calls the device is at a cycle boundary:
- * what a call writes is seen by the very next cycle, what it reads is the state after the last.
+ * the next cycle sees a call's writes, and a call reads the state after the last cycle.
  */
 #ifndef WAITGATE_WAITGATE_H
 #define WAITGATE_WAITGATE_H
@@ -37,13 +37,13 @@ typedef enum wg_status {
     WG_ERR_ARGUMENT,    /* a value no device could accept */
     WG_ERR_NO_MEMORY,   /* the host is out of memory */
     WG_ERR_ADDRESS,     /* nothing is mapped there, or the range leaves the region */
-    WG_ERR_UNSUPPORTED, /* documented, not implemented here; the reason names it */
-    WG_ERR_SNAPSHOT,    /* not a snapshot, or of another version, architecture or shape */
-    WG_ERR_STATE        /* the call does not fit what the device is doing */
+    WG_ERR_UNSUPPORTED, /* documented but not implemented; wg_error() names it */
+    WG_ERR_SNAPSHOT,    /* not a snapshot, or from another version, architecture or shape */
+    WG_ERR_STATE        /* the call does not fit the device's state */
 } wg_status;
 
 typedef enum wg_arch_id { WG_ARCH_BH = 0, WG_ARCH_WH = 1 } wg_arch_id;
-/* Timing: the pages alone, or what silicon does where it was measured and the pages elsewhere. */
+/* Timing: as documented, or as measured on silicon where known and as documented elsewhere. */
 typedef enum wg_profile {
     WG_PROFILE_DOCUMENTED = 0,
     WG_PROFILE_SILICON = 1,
@@ -57,7 +57,7 @@ typedef enum wg_core_id {
     WG_CORE_T0,
     WG_CORE_T1,
     WG_CORE_T2,
-    WG_CORE_E0 = 0, /* of an Ethernet tile; Wormhole's has this one alone */
+    WG_CORE_E0 = 0, /* of an Ethernet tile; Wormhole's has only this one */
     WG_CORE_E1
 } wg_core_id;
 enum { WG_CORES = 5, WG_THREADS = 3 };
@@ -68,16 +68,16 @@ typedef struct wg_device_desc {
     wg_profile profile;
     uint64_t seed;         /* 0: unperturbed; anything else names one repeatable perturbed run */
     bool lockstep;         /* tick every agent in every cycle (also: WAITGATE_LOCKSTEP=1 in the CLI) */
-    bool scalar;           /* plain code only: no host vector instructions */
+    bool scalar;           /* scalar code only: no host vector instructions */
     const char *shortcuts; /* as for wg_shortcuts(); NULL: all (also: WAITGATE_FAST in the CLI) */
 } wg_device_desc;
 
-/* Why wg_run() came back. */
+/* Why wg_run() returned. */
 typedef enum wg_stop {
     WG_STOP_CYCLES, /* the given number of cycles has passed */
     WG_STOP_DONE,   /* every released core is parked and everything has drained */
     WG_STOP_HUNG,   /* nothing can ever move again, and something is not parked */
-    WG_STOP_UNTIL,  /* the watched word holds the wanted value */
+    WG_STOP_UNTIL,  /* the watched word has the expected value */
     WG_STOP_FINDING /* a finding at or above the stop level was recorded */
 } wg_stop;
 
@@ -90,13 +90,13 @@ WG_API const char *wg_status_text(wg_status status);
 WG_API const char *wg_version(void);
 
 /*
- * Perturbation: where extra cycles may be added without leaving what hardware may do. An event is a site, an
+ * Perturbation: points where extra cycles may be added within the freedom of the hardware. An event is a site, an
  * agent and that agent's event number there, as WG_EV_DELAYED reports them.
  */
 typedef enum wg_site {
     WG_SITE_ACCEPT,    /* by thread: an instruction at the Wait Gate; event: its id */
     WG_SITE_COMPLETE,  /* by unit: an instruction's completion; event: its id << 2 | its thread, or a count */
-    WG_SITE_TRAVEL,    /* by core, or Scalar Unit: a memory request on its way; event: a count */
+    WG_SITE_TRAVEL,    /* by core, or Scalar Unit: a memory request in transit; event: a count */
     WG_SITE_FIFO_TAKE, /* by thread: an instruction leaves the FIFO; event: its id */
     WG_SITE_NOC_HOP,
     WG_SITE_COUNT
@@ -109,30 +109,30 @@ typedef struct wg_delay {
 enum { WG_MAX_DELAY = 1 << 20 };
 /*
  * Perturbs from now on by exactly these delays, or, with `delays` NULL, by those that the seed draws (0: by none).
- * The list is copied. With a list the seed still decides what is not a delay (when an L0 cache empties itself).
+ * The list is copied. With a list, the seed still decides everything but delays (such as flushes of an L0 cache).
  */
 WG_API wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays, size_t count);
 WG_API const char *wg_site_name(unsigned site);
 
 /*
- * Shortcuts make a run faster and change neither a state nor a cycle. `names`: NULL for all of them, "none", a list
- * ("frontends,bursts": these alone), or a list of exceptions ("-bursts": all but these). wg_shortcut_name() lists them.
+ * Shortcuts make a run faster and change neither state nor timing. `names`: NULL for all of them, "none", a list
+ * ("frontends,bursts": only these), or a list of exceptions ("-bursts": all but these). wg_shortcut_name() lists them.
  */
 WG_API wg_status wg_shortcuts(wg_device *dev, const char *names);
-WG_API const char *wg_shortcut_name(unsigned index);                    /* NULL behind the last */
-WG_API uint64_t wg_shortcut_uses(const wg_device *dev, unsigned index); /* how often it was taken since creation */
-/* For how many cycles; those of a core count for each core, and a cycle may belong to several shortcuts. */
+WG_API const char *wg_shortcut_name(unsigned index);                    /* NULL after the last */
+WG_API uint64_t wg_shortcut_uses(const wg_device *dev, unsigned index); /* number of uses since creation */
+/* The number of cycles it covered; those of a core count for each core, and a cycle may belong to several shortcuts. */
 WG_API uint64_t wg_shortcut_cycles(const wg_device *dev, unsigned index);
 
 /* Time. */
 WG_API uint64_t wg_cycle(const wg_device *dev);
-/* Runs for at most `cycles`, and comes back earlier when the run is done, hung or told to stop. */
+/* Runs for at most `cycles`; returns earlier when the run is done, hung or told to stop. */
 WG_API wg_status wg_run(wg_device *dev, uint64_t cycles, wg_stop *stop);
-/* Lets exactly `cycles` pass, as a host does whose next action may set an idle device going again. */
+/* Advances by exactly `cycles`, even if idle: for a host whose next action may wake an idle device. */
 WG_API wg_status wg_advance(wg_device *dev, uint64_t cycles);
 /* wg_run() also stops when (word at L1 address & mask) == value. Mask 0 switches the watch off. */
 WG_API wg_status wg_until(wg_device *dev, uint32_t address, uint32_t value, uint32_t mask);
-/* Stop at the first finding of this severity or above; WG_SEVERITY_NEVER to go on whatever happens. */
+/* Stops at the first finding of this severity or above; WG_SEVERITY_NEVER: at none. */
 WG_API void wg_stop_on(wg_device *dev, wg_severity at);
 
 /* Cores. Released cores start at their reset vector (or at the entry given here). */
@@ -143,20 +143,20 @@ typedef struct wg_core_info {
     bool in_reset;
     bool parked; /* in reset, at ebreak/ecall, or at a branch to itself */
     uint64_t instructions;
-    wg_stall stall; /* what it waits for, if anything */
+    wg_stall stall; /* the reason of its stall, if any */
 } wg_core_info;
 WG_API wg_status wg_core_state(wg_device *dev, wg_core_id core, wg_core_info *out);
 
 /*
  * Memory as the NoC and the host see it: L1 and the tile's NoC-visible registers. These go
- * through the same address map as hardware accesses, at the cycle boundary, in no time.
+ * through the same address map as hardware accesses, at the cycle boundary, taking no time.
  */
 WG_API uint32_t wg_l1_bytes(const wg_device *dev);
 WG_API wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes);
 WG_API wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t bytes);
 
 /*
- * Any architectural state, by space and index, without side effects: what a debugger shows.
+ * Any architectural state, by space and index, without side effects, for debuggers.
  * `index` counts elements; values are zero-extended into 32 bits.
  */
 typedef enum wg_space {
@@ -187,11 +187,11 @@ typedef enum wg_space {
 WG_API wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *value);
 WG_API wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value);
 
-/* Push a Tensix word as core T<thread> would, if its FIFO has room; WG_ERR_STATE when it is full. */
+/* Pushes a Tensix word as core T<thread> would, if its FIFO has room; WG_ERR_STATE if it is full. */
 WG_API wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word);
 /*
- * The same, with a number that stands for the pc of the push in events, findings and reports: WG_HOST_PC + a line of the
- * host's program, say. No core executes from there.
+ * As wg_push(), with a number that replaces the pc of the push in events, findings and reports, such as WG_HOST_PC + a line
+ * of the host's program. No core executes from there.
  */
 #define WG_HOST_PC UINT32_C(0xE0000000)
 #define WG_IS_HOST_PC(pc) ((pc) >> 28 == WG_HOST_PC >> 28)
@@ -212,8 +212,8 @@ WG_API const wg_finding *wg_finding_at(const wg_device *dev, size_t index);
 WG_API void wg_findings_clear(wg_device *dev);
 
 /*
- * Snapshots: a copy of all state with a version and a checksum. One that is damaged, forged or of another build is refused,
- * and the device stays as it was.
+ * Snapshots: a copy of all state with a version and a checksum. One that is damaged, forged or from another build is refused,
+ * and the device is unchanged.
  */
 WG_API size_t wg_snapshot_size(const wg_device *dev);
 WG_API wg_status wg_snapshot(wg_device *dev, void *to, size_t bytes);

@@ -21,7 +21,7 @@ struct wg_abi_check {
     wg_abi_symbols *symbols;
     unsigned checks;
     watched tile[WG_GRID_MAX_TILES];
-    unsigned tiles, unwatched; /* those for which there was no memory */
+    unsigned tiles, unwatched; /* unwatched for lack of memory */
 };
 
 static bool word_at(void *user, uint32_t pc, uint32_t *word)
@@ -108,7 +108,7 @@ static void report_text(wg_abi_check *c, wg_text *out)
         for (size_t k = 0; k < count; k++)
             wg_race_text(&w, wg_races_at(t->races, k), out);
         if (wg_races_forgotten(t->races))
-            wg_textf(out, "note: tile %u-%u: the detector had to forget %llu touches or clocks\n", t->x, t->y,
+            wg_textf(out, "note: tile %u-%u: the detector dropped %llu touches or clocks\n", t->x, t->y,
                      (unsigned long long)wg_races_forgotten(t->races));
         reports += count;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The race detector for hosts of the libttsim ABI: one beside every Tensix tile, one report at the end. */
+/* The race detector for hosts of the libttsim ABI: one per Tensix tile, one report at the end. */
 #ifndef WG_ABI_CHECK_H
 #define WG_ABI_CHECK_H
 
@@ -10,12 +10,13 @@
 typedef struct wg_abi_check wg_abi_check;
 
 /*
- * Watches every tile of the grid from now on. `path` is where the report goes: "-" is standard error, a name that ends
- * in .json gives JSON, %p in it is the process id. `checks`: WG_CHECK_RACE … `symbols` may be NULL. NULL if there is no memory.
+ * Watches every tile of the grid from now on. `path` is the destination of the report: "-" is standard error, a name that
+ * ends in .json gives JSON, %p in it is the process id. `checks`: WG_CHECK_RACE … `symbols` may be NULL. NULL if there is no
+ * memory.
  */
 wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, unsigned checks, wg_abi_symbols *symbols);
-/* Writes the report; before the grid is destroyed. False, with a sentence in `error`, if that fails. */
-/* A Tensix tile has come to be. */
+/* Writes the report; call it before the grid is destroyed. False, with a sentence in `error`, if that fails. */
+/* A Tensix tile has been created. */
 void wg_abi_check_made(wg_abi_check *check, wg_device *dev, unsigned x, unsigned y);
 bool wg_abi_check_end(wg_abi_check *check, char *error, size_t bytes);
 

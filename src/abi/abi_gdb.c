@@ -16,7 +16,7 @@
 struct wg_abi_gdb {
     wg_grid *grid;
     wg_abi_symbols *symbols;
-    int listener, line; /* line: -1 while nobody is there */
+    int listener, line; /* line: -1 while not connected */
     bool waits;
     wg_debug *d;
     wg_gdb *server;
@@ -52,7 +52,7 @@ wg_abi_gdb *wg_abi_gdb_begin(wg_grid *grid, const char *text, wg_abi_symbols *sy
     return g;
 }
 
-/* A host may act when everything is at rest: time passes all the same. */
+/* A host may act when everything is at rest: time advances nevertheless. */
 static wg_status pass(void *user, uint64_t cycle, wg_stop *stop)
 {
     wg_abi_gdb *g = user;
@@ -80,7 +80,7 @@ static bool any_tile(const wg_abi_gdb *g)
     return false;
 }
 
-/* Somebody who knocks is let in, once there is a tile to look at. */
+/* Accepts a connection, once there is a tile to inspect. */
 static bool somebody(wg_abi_gdb *g)
 {
     struct pollfd knock = {.fd = g->listener, .events = POLLIN};
@@ -93,7 +93,7 @@ static bool somebody(wg_abi_gdb *g)
         return false;
     g->waits = false;
     setsockopt(g->line, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    /* No history: what the host does between its calls cannot be done again. */
+    /* No history: the host's actions between its calls cannot be replayed. */
     const wg_debug_desc desc = {.struct_size = sizeof desc,
                                 .grid = g->grid,
                                 .host = &host,

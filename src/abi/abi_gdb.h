@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gdb at a host's run: time passes in the host's calls, and gdb stops it there. */
+/* gdb for a host's run: time advances in the host's calls, and gdb stops it there. */
 #ifndef WG_ABI_GDB_H
 #define WG_ABI_GDB_H
 
@@ -13,12 +13,12 @@
 typedef struct wg_abi_gdb wg_abi_gdb;
 
 /*
- * `text`: PORT of the loopback address, or PORT,wait: the first call that lets time pass waits for gdb. NULL, with a sentence in
- * `error`, if that is no port or nobody can listen there. *port: where it listens.
+ * `text`: PORT of the loopback address, or PORT,wait: the first call that advances time waits for gdb. NULL, with a sentence
+ * in `error`, if that is not a port or cannot be opened. *port: the port opened.
  */
 wg_abi_gdb *wg_abi_gdb_begin(wg_grid *grid, const char *text, wg_abi_symbols *symbols, uint16_t *port, char *error,
                              size_t bytes);
-/* Lets time pass to `cycle` as gdb wants it. False: there is no gdb, or it has left; the rest is the caller's. */
+/* Advances time to `cycle` under gdb's control. False: gdb is not connected, or has left; the caller advances the rest. */
 bool wg_abi_gdb_advance(wg_abi_gdb *g, uint64_t cycle);
 void wg_abi_gdb_end(wg_abi_gdb *g);
 

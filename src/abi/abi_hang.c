@@ -8,8 +8,8 @@
 #include "text/hang_text.h"
 
 /*
- * Decided here: firmware that polls for its next command looks like a hang. A host that lets this much time pass without
- * writing anything does not mean to give one.
+ * Decided here: firmware that polls for its next command looks like a hang. A host that advances time this far without
+ * writing is assumed not to send one.
  */
 enum { PATIENCE = 100 * 1000 };
 enum { MOST_VERDICTS = 3, WIDTH = 100 }; /* on standard error */
@@ -24,7 +24,7 @@ struct wg_abi_hang {
     wg_grid *grid;
     char *path; /* NULL: verdicts to standard error */
     wg_abi_symbols *symbols;
-    uint64_t written; /* the cycle in which the host wrote last */
+    uint64_t written; /* the cycle of the host's last write */
     bool told;
     watched *tile[WG_GRID_MAX_TILES];
     unsigned tiles;
@@ -48,7 +48,7 @@ wg_abi_hang *wg_abi_hang_begin(wg_grid *grid, const char *path, wg_abi_symbols *
     return h;
 }
 
-/* The host's ELF files are those of Tensix tiles. */
+/* The host's ELF files belong to Tensix tiles. */
 static bool has_symbols(const wg_device *dev) { return dev->tile->spec->kind == WG_TILE_TENSIX; }
 
 void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
@@ -178,9 +178,9 @@ static bool verdicts(wg_abi_hang *h, bool hung, why_told why, wg_text *out)
 
 static bool tell(wg_abi_hang *h, why_told why, char *error, size_t bytes)
 {
-    static const char *const because[] = {[LEAVING] = "the host leaves while something is stuck",
+    static const char *const because[] = {[LEAVING] = "the host exits while something is stuck",
                                           [ASKED] = "a signal asks",
-                                          [QUIET] = "nothing moves but cores that poll, and the host only waits"};
+                                          [QUIET] = "only polling cores move, and the host only waits"};
     uint64_t since, cycle = wg_grid_cycle(h->grid);
     bool hung = wg_grid_hangs(h->grid, &since), ok = true;
     wg_text out = {.width = WIDTH}, body = {.width = WIDTH};

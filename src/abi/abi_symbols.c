@@ -30,7 +30,7 @@ struct wg_abi_symbols {
 /* dlsym() returns data pointers; ISO C has no other way from there to a function. */
 #define FUNCTION(s, member, name) (*(void **)&(s)->member = dlsym((s)->library, name))
 
-/* The library stands in the folder of this one. */
+/* The library is in the same folder as this one. */
 static bool load(wg_abi_symbols *s)
 {
     static const char name[] = "libwaitgate_symbols.so";
@@ -48,7 +48,7 @@ static bool load(wg_abi_symbols *s)
            FUNCTION(s, inlined, "wg_elf_inlined_at");
 }
 
-/* The core that is meant by CORE=, which is taken off, or by the file's name; WG_CORES: none. */
+/* The core named by CORE=, which is removed, or by the file's name; WG_CORES: none. */
 static unsigned core_of(char **file)
 {
     static const char *const option[WG_CORES] = {"b", "nc", "t0", "t1", "t2"};
@@ -66,11 +66,11 @@ static bool add(wg_abi_symbols *s, char *file, char *error, size_t bytes)
 {
     unsigned core = core_of(&file);
     if (core == WG_CORES) {
-        snprintf(error, bytes, "which core is `%s` for? Say b=, nc=, t0=, t1= or t2= before it", file);
+        snprintf(error, bytes, "which core is `%s` for? Put b=, nc=, t0=, t1= or t2= before it", file);
         return false;
     }
     if (s->files == MOST_FILES) {
-        snprintf(error, bytes, "these are more than %d files", MOST_FILES);
+        snprintf(error, bytes, "there are more than %d files", MOST_FILES);
         return false;
     }
     wg_elf *elf = s->open(file, error, bytes);
@@ -93,7 +93,7 @@ wg_abi_symbols *wg_abi_symbols_open(const char *list, char *error, size_t bytes)
         ok = false;
     } else if (!load(s)) {
         const char *why = dlerror();
-        snprintf(error, bytes, "%s", why ? why : "libwaitgate_symbols.so is not what it should be");
+        snprintf(error, bytes, "%s", why ? why : "libwaitgate_symbols.so lacks its functions");
         ok = false;
     }
     for (char *file = copy, *next; ok && file; file = next) {

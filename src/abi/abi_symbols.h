@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions and source lines for the reports of a host's run, from the ELF files that WAITGATE_ELF names. Reading them
- * takes libelf and libdw, which hosts need not have: that part is a library of its own beside this one, loaded when
- * somebody asks for it.
+ * requires libelf and libdw, which hosts may not have: that part is a separate library, loaded on demand.
  */
 #ifndef WG_ABI_SYMBOLS_H
 #define WG_ABI_SYMBOLS_H
@@ -16,7 +15,7 @@ typedef struct wg_abi_symbols wg_abi_symbols;
 
 /*
  * `list`: files separated by commas, each FILE, whose name says which core it is for (brisc, ncrisc, trisc0 …), or
- * CORE=FILE with b, nc, t0, t1 or t2. NULL, with a sentence in `error`, if any of it is no good.
+ * CORE=FILE with b, nc, t0, t1 or t2. NULL, with a sentence in `error`, if any of it is invalid.
  */
 wg_abi_symbols *wg_abi_symbols_open(const char *list, char *error, size_t bytes);
 void wg_abi_symbols_close(wg_abi_symbols *s);

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The libttsim ABI: a card (card.c) for hosts that load a simulator as a shared library. One library per
- * architecture; WG_TTSIM_ARCH says which this is.
+ * architecture; WG_TTSIM_ARCH selects it.
  *
- * The ABI is a process-wide singleton, so its state is the one static object below. Nothing here
- * ends the host's process unless it asks for that: findings go to standard error, each once.
+ * The ABI is a process-wide singleton, so its state is the one static object below. Nothing here ends the host's process
+ * unless requested: findings go to standard error, each once.
  *
- *     WAITGATE_ON_FINDING=continue   (default) say so and go on
+ *     WAITGATE_ON_FINDING=continue   (default) report and continue
  *                         stop       time stands still after a finding at or above a warning
  *                         exit       end the process with status 2
- *     WAITGATE_CLOCKS_PER_READ=N     every read from a BAR lets N clocks pass afterwards (default 0)
+ *     WAITGATE_CLOCKS_PER_READ=N     every read from a BAR is followed by N clocks (default 0)
  *     WAITGATE_THREADS=N             host threads that compute (default 1); results do not depend on it
  *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
- *     WAITGATE_CHECK=FILE            the race detector beside every tile; its report goes to FILE when libttsim_exit is
- *                                    called or the process ends ("-": standard error; .json: JSON; %p: process id)
- *     WAITGATE_CHECKS=LIST           what it looks for: race (default), memory, init, sync, separated by commas
- *     WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise (default: the verdict, to standard
+ *     WAITGATE_CHECK=FILE            a race detector for every tile; its report goes to FILE when libttsim_exit is called or
+ *                                    the process ends ("-": standard error; .json: JSON; %p: process id) WAITGATE_CHECKS=LIST
+ *                                    its checks: race (default), memory, init, sync, separated by commas
+ *                                    WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise
+ *                                    (default: the verdict, to standard
  *                                    error)
  *     WAITGATE_GDB=PORT              gdb may connect to this port of the loopback address (0: any) and stops the run between two cycles,
- *                                    in the host's calls that let time pass; PORT,wait: the first of them waits for it
+ *                                    in the host's calls that advance time; PORT,wait: the first of them waits for it
  *     WAITGATE_ELF=LIST              ELF files for its symbols: [CORE=]FILE, separated by commas
  *     WAITGATE_PROFILE=silicon|documented   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
  *
- * A value that is none of these is said, and counts as a warning (WAITGATE_ON_FINDING).
+ * An invalid value is reported, and counts as a warning (WAITGATE_ON_FINDING).
  *
  * Facts: the ABI's public description, libttsim_api.md. Differences: device accesses that lead
  * nowhere read as zero, libttsim_init() after libttsim_exit() works, the tile-relative functions
@@ -50,7 +51,7 @@
 #endif
 #define ABI __attribute__((visibility("default")))
 
-/* STRETCH: after so many clocks, a call that lets time pass looks whether there was a signal. */
+/* STRETCH: a call that advances time checks for signals after this many clocks. */
 enum { MOST_THREADS = 256, STRETCH = 1 << 20 };
 typedef enum on_finding { CONTINUE, STOP, EXIT } on_finding;
 
@@ -59,12 +60,12 @@ static struct {
     bool stopped;  /* by a finding, WAITGATE_ON_FINDING=stop */
     on_finding on_finding;
     uint32_t clocks_per_read;
-    wg_abi_check *check; /* NULL: nobody asked for it */
+    wg_abi_check *check; /* NULL: not requested */
     wg_abi_hang *hang;
     wg_abi_symbols *symbols; /* NULL: none */
-    wg_abi_gdb *gdb;         /* NULL: nobody asked for it */
-    bool inside;             /* a call is under way: what is called now, a DMA callback calls */
-    bool exit_later;         /* … and one has called libttsim_exit */
+    wg_abi_gdb *gdb;         /* NULL: not requested */
+    bool inside;             /* a call is active: a further call comes from a DMA callback */
+    bool exit_later;         /* … and a callback has called libttsim_exit */
     size_t said;             /* findings of the card already printed */
     uint16_t said_tile[WG_GRID_MAX_TILES];
     void (*dma_read)(uint64_t, void *, uint32_t);
@@ -94,7 +95,10 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     fprintf(stderr, "waitgate: %s\n", line);
 }
 
-/* A call begins that the card is needed for; leave() ends it. A DMA callback, amid the card's work, is refused. */
+/*
+ * Begins a call that needs the card; leave() ends it. A call from a DMA callback, in the middle of the card's work, is
+ * refused.
+ */
 static bool enter(const char *function)
 {
     if (!abi.card)
@@ -121,8 +125,8 @@ static void leave(void)
 /* ---- Signals -------------------------------------------------------------------------------------- */
 
 /*
- * SIGINT and SIGTERM, unless the host handles or ignores them: the report comes with the host's next call, and then the
- * signal has its way. A second one ends the process at once.
+ * SIGINT and SIGTERM, unless the host handles or ignores them: the report is made in the host's next call, and then the
+ * signal takes its normal effect. A second one ends the process at once.
  */
 static const int signals[] = {SIGINT, SIGTERM};
 enum { SIGNALS = sizeof signals / sizeof *signals };
@@ -130,7 +134,8 @@ static volatile sig_atomic_t signalled; /* its number */
 
 static void note_signal(int number)
 {
-    static const char said[] = "\nwaitgate: the report comes with the host's next call; once more ends the process\n";
+    static const char said[] =
+        "\nwaitgate: the report follows in the host's next call; a second signal ends the process\n";
     int before = errno;
     signalled = number;
     ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
@@ -212,7 +217,7 @@ static bool print_findings(void)
     return serious;
 }
 
-/* Something was said that is a warning or worse. */
+/* A warning or worse has been reported. */
 static void warned(void)
 {
     if (abi.on_finding == CONTINUE)
@@ -220,7 +225,7 @@ static void warned(void)
     if (abi.on_finding == EXIT)
         exit(2);
     if (!abi.stopped)
-        say("time stands still from here on (WAITGATE_ON_FINDING=stop)");
+        say("time stops here (WAITGATE_ON_FINDING=stop)");
     abi.stopped = true;
 }
 
@@ -230,7 +235,7 @@ static void report(void)
         warned();
 }
 
-/* After an access of the host: it stops nothing by itself. */
+/* After an access of the host, which itself stops nothing. */
 static void report_access(void)
 {
     if (abi.said < wg_card_finding_count(abi.card))
@@ -248,12 +253,12 @@ static on_finding finding_policy(bool *bad)
         return STOP;
     if (!strcmp(text, "exit"))
         return EXIT;
-    say("WAITGATE_ON_FINDING=%s is none of continue, stop, exit: going on", text);
+    say("WAITGATE_ON_FINDING=%s is none of continue, stop, exit: continuing", text);
     *bad = true;
     return CONTINUE;
 }
 
-/* A number up to `most`; anything else is said, counts as a warning, and is as if it had not been set. */
+/* A number up to `most`; anything else is reported, counts as a warning, and is ignored. */
 static uint64_t number_from(const char *name, uint64_t most, bool *bad)
 {
     const char *text = getenv(name);
@@ -334,7 +339,7 @@ static void begin_gdb(bool *bad)
     *bad = true;
 }
 
-/* Who watches the tiles; false if there is no memory. */
+/* Creates the observers of the tiles; false if there is no memory. */
 static bool begin_reports(bool *bad)
 {
     const char *check = getenv("WAITGATE_CHECK"), *report = getenv("WAITGATE_HANG_REPORT"),
@@ -430,7 +435,7 @@ static void end_card(void)
     abi.card = NULL;
 }
 
-/* From a DMA callback, the card ends when the call that made the callback does. */
+/* Called from a DMA callback, the card is destroyed at the end of the call that made the callback. */
 ABI void libttsim_exit(void)
 {
     if (abi.card && abi.inside)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The address maps: where each address of each core's address space leads, and what the NoC sees.
+ * The address maps: the region behind each address, for each core and for the NoC.
  *
- *     0x00000000  L1                                 everybody
+ *     0x00000000  L1                                 all
  *     0xFFB00000  own data RAM                       each core its own
- *     0xFFB11000  TDMA-RISC                          BH: B T   WH: everybody
- *     0xFFB12000  tile control, debug, status; PIC   everybody
- *     0xFFB14000  all data RAMs, slowly              BH: everybody
- *     0xFFB20000  NIU 0, NIU 1, overlay              everybody
+ *     0xFFB11000  TDMA-RISC                          BH: B T   WH: all
+ *     0xFFB12000  tile control, debug, status; PIC   all
+ *     0xFFB14000  all data RAMs, slowly              BH: all
+ *     0xFFB20000  NIU 0, NIU 1, overlay              all
  *     0xFFB80000  MOP configuration                  each T its own
  *     0xFFBD8000  Dst                                BH: T
  *     0xFFE00000  GPRs                               B all, each T its own
@@ -18,16 +18,15 @@
  *
  * Facts: BabyRISCV/README.md "Memory map" of both architectures; PIPE-11 to -13, -17, -23, -24,
  * SEM-06. Where the pages contradict a clause, the clause holds: a T core's store to another
- * thread's instruction buffer hangs it (PIPE-12), which the map shows as a row of its own. Decided
- * here: words that no page gives a meaning (behind a T core's TTSync words, its eight semaphores, the
- * GPRs) are unmapped.
+ * thread's instruction buffer hangs it (PIPE-12), which the map shows as a separate entry. Decided here: words that no page
+ * defines (after a T core's TTSync words, its eight semaphores, the GPRs) are unmapped.
  */
 #include "arch/address_map.h"
 
 enum { B = WG_VIEW_B, NC = WG_VIEW_NC, T = WG_VIEW_T, NOC = WG_VIEW_NOC, CORES = WG_VIEW_CORES, ALL = WG_VIEW_ALL };
 enum { RD = WG_MAP_READ, WR = WG_MAP_WRITE, RW = WG_MAP_BOTH, OWN = WG_MAP_OWN };
 
-/* What both architectures have alike from the NIUs upwards. */
+/* Common to both architectures from the NIUs upwards. */
 #define COMMON_NOC \
     {0xFFB20000, 0xFFB2FFFF, ALL, RW, WG_PATH_NIU0, 0, "NIU 0 registers"}, \
         {0xFFB30000, 0xFFB3FFFF, ALL, RW, WG_PATH_NIU1, 1, "NIU 1 registers"}, \
@@ -100,8 +99,8 @@ static const wg_map_row wh[] = {
 };
 
 /*
- * Ethernet tiles (EthernetTile/BabyRISCV/README.md of each architecture). A T core's rows are nobody's there. BH: words behind
- * 0xFFB13000 belong to the tile's registers, of which no page names one.
+ * Ethernet tiles (EthernetTile/BabyRISCV/README.md of each architecture). No core sees a T core's entries there. BH: words
+ * from 0xFFB13000 on belong to the tile's registers; no page names any of them.
  */
 #define ETH_NOC \
     {0xFFB20000, 0xFFB2FFFF, ALL, RW, WG_PATH_NIU0, 0, "NIU 0 registers"}, \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address map as data: one row per region and view. wg_address_route() in machine/request.h reads it. */
+/* The address map as data: one entry per region and view. wg_address_route() in machine/request.h reads it. */
 #ifndef WG_ADDRESS_MAP_H
 #define WG_ADDRESS_MAP_H
 
 #include "arch/arch.h"
 
-/* Who sees a row: bit wg_core_id for each core, and the NoC. */
+/* Views of an entry: bit wg_core_id for each core, and the NoC. */
 enum {
     WG_VIEW_B = 1 << WG_CORE_B,
     WG_VIEW_NC = 1 << WG_CORE_NC,
@@ -35,9 +35,9 @@ typedef struct wg_map {
 
 extern const wg_map wg_map_tensix_bh, wg_map_tensix_wh, wg_map_ethernet_bh, wg_map_ethernet_wh;
 
-/* The row that holds `address` for a viewer (a core, or WG_CORES for the NoC); NULL if none. */
+/* The entry of `address` for a viewer (a core, or WG_CORES for the NoC); NULL if none. */
 const wg_map_row *wg_map_find(const wg_tile_spec *spec, unsigned viewer, uint32_t address, bool is_write);
-/* The row mapped for this viewer that lies nearest; never NULL (L1 is always there). */
+/* The nearest entry mapped for this viewer; never NULL (L1 is always mapped). */
 const wg_map_row *wg_map_nearest(const wg_tile_spec *spec, unsigned viewer, uint32_t address, bool is_write);
 
 #endif

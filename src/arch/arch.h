@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What differs between the architectures, as data: sizes, depths, masks, latencies. Code asks the
- * descriptor; it does not ask which architecture it runs on.
+ * The differences between the architectures, as data: sizes, depths, masks, latencies. Code asks the descriptor, not which
+ * architecture it emulates.
  */
 #ifndef WG_ARCH_H
 #define WG_ARCH_H
@@ -12,7 +12,7 @@
 #include "arch/tile_spec.h"
 #include "isa/waits.h"
 
-/* What a STALLWAIT can wait for, by meaning; the bit numbers are in each architecture's table. */
+/* STALLWAIT's conditions, by meaning; the bit numbers are in each architecture's table. */
 typedef enum wg_wait_condition {
     WG_WAIT_NOTHING,
 #define ROW(id, holder, wakes, text) WG_WAIT_##id,
@@ -21,7 +21,7 @@ typedef enum wg_wait_condition {
         WG_WAIT_COUNT
 } wg_wait_condition;
 
-/* How a memory request travels: which region, how far. */
+/* The path of a memory request: its region and distance. */
 typedef enum wg_path {
     WG_PATH_L1,
     WG_PATH_OWN_RAM,  /* private: never leaves the core */
@@ -53,38 +53,38 @@ typedef struct wg_path_timing {
 typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
     uint8_t atomic_extra;    /* further cycles until an L1 atomic's response */
-    uint8_t semaphore_extra; /* further cycles until a semaphore's value is there */
+    uint8_t semaphore_extra; /* further cycles until a semaphore's value arrives */
     uint8_t mispredict_bubble;
     uint8_t mul_result;        /* EX1 entry to result */
-    uint8_t mul_occupies;      /* cycles a multiply keeps EX1 */
+    uint8_t mul_occupies;      /* cycles a multiply occupies EX1 */
     uint8_t push_fuse;         /* `.ttinsn` pushed per cycle, at most */
     uint8_t mop_gap;           /* idle cycles after an expansion unless a MOP follows */
     uint8_t matrix_latency;    /* of arithmetic, by insns.def */
-    uint8_t matrix_stages;     /* an instruction is in the Matrix Unit for this long, at least */
-    uint8_t arithmetic_stages; /* … one of its arithmetic */
-    uint8_t bank_return;       /* a source bank that it gives back is the unpackers' after this long, at least */
-    uint8_t dst_block_cycles;  /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
-    bool writers_wait;         /* ELWADD and ELWSUB wait for it even if they do not add to it */
-    bool waits_in_unit;        /* who waits for it keeps other threads out of the Matrix Unit */
-    bool store_reads_late;     /* SFPSTORE reads its LReg a cycle behind other instructions' operands */
-    uint8_t unpack_clear;      /* behind a clear of a source bank, an unpacker fetches nothing for this long */
-    uint8_t scalar_alu;        /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
-    uint8_t fetch_in_flight;   /* lines under way to an instruction cache, at most */
+    uint8_t matrix_stages;     /* least time of an instruction in the Matrix Unit */
+    uint8_t arithmetic_stages; /* … of an arithmetic one */
+    uint8_t bank_return;       /* least time until the unpackers own a source bank that it hands back */
+    uint8_t dst_block_cycles;  /* a Dst block written by arithmetic cannot be read for this long, by insns.def */
+    bool writers_wait;         /* ELWADD and ELWSUB stall on it even if they do not accumulate */
+    bool waits_in_unit;        /* an instruction stalled on it blocks other threads from the Matrix Unit */
+    bool store_reads_late;     /* SFPSTORE reads its LReg a cycle later than other instructions read operands */
+    uint8_t unpack_clear;      /* after a clear of a source bank, an unpacker fetches nothing for this long */
+    uint8_t scalar_alu;        /* ADDDMAREG and similar; one more if the registers are in two groups of four */
+    uint8_t fetch_in_flight;   /* most lines in flight to an instruction cache */
     uint8_t narrow_write;      /* cycles for which an L1 read-modify-write holds its port and bank */
     uint8_t noc_niu;           /* NIU to its router, and router to its NIU */
     uint8_t noc_hop;           /* router to router, in tenths of a cycle */
-    uint8_t noc_reserve;       /* a reservation of a broadcast's path: each way per hop, in tenths of a cycle */
-    uint8_t noc_pause;         /* a link rests for one cycle behind so many flits of a packet; 0: never */
-    uint8_t noc_data_pause;    /* NIU 1 rests for one cycle behind so many flits of a read's data; 0: never */
-    uint8_t noc_read;          /* NIU 1 sends one read in so many cycles, at most */
-    uint8_t noc_data;          /* a read that has arrived to its data leaving */
-    uint8_t noc_ack;           /* another request that has arrived to its answer leaving */
+    uint8_t noc_reserve;       /* reservation of a broadcast's path, per hop and direction, in tenths of a cycle */
+    uint8_t noc_pause;         /* a link pauses for one cycle after this many flits of a packet; 0: never */
+    uint8_t noc_data_pause;    /* NIU 1 pauses for one cycle after this many flits of a read's data; 0: never */
+    uint8_t noc_read;          /* NIU 1 sends at most one read in this many cycles */
+    uint8_t noc_data;          /* arrival of a read to departure of its data */
+    uint8_t noc_ack;           /* arrival of another request to departure of its answer */
     uint16_t dram_rate;        /* bytes read from one DRAM channel in ten cycles */
     uint16_t dram_write_rate;  /* … and written */
     uint16_t dram_latency;     /* request at the DRAM tile to its data */
-    uint16_t dram_request;     /* a channel begins one read in so many tenths of a cycle, at most */
-    uint8_t dram_queue;        /* requests that a DRAM tile's NIU takes in before a channel begins them; 0: all */
-    uint16_t dram_answer;      /* a write that a channel begins to take to its answer */
+    uint16_t dram_request;     /* a channel begins at most one read in this many tenths of a cycle */
+    uint8_t dram_queue;        /* requests that a DRAM tile's NIU accepts before a channel begins them; 0: all */
+    uint16_t dram_answer;      /* start of a write in a channel to its answer */
 } wg_timing;
 
 struct wg_arch {
@@ -97,17 +97,17 @@ struct wg_arch {
     uint16_t ram_clear_cycles; /* after reset, while own RAM zeroes itself */
     uint8_t icache_ways;
     uint8_t l0_lines;           /* 16-byte L0 data cache lines, 0: no cache */
-    uint8_t l0_flush_period;    /* every so many requests through it the L0 empties itself */
-    uint8_t predictor_branches; /* the last directions of so many branches are remembered; 0: counters, by history */
+    uint8_t l0_flush_period;    /* the L0 flushes itself after this many requests */
+    uint8_t predictor_branches; /* size of a table of last directions, in branches; 0: counters, by history */
     bool store_coalescing;
-    bool fence_orders;          /* WH executes fence as a no-op */
+    bool fence_orders;          /* else (WH) fence is a no-op */
     bool overlap_conflicts;     /* a load waits for queued stores that overlap it; WH: only for equal addresses */
     bool load_needs_store_slot; /* a load waits while the store queue is full */
     uint8_t forward_writers;    /* unretired writers of a register that still allow forwarding from the last */
 
     uint8_t fifo_depth[WG_THREADS]; /* first instruction FIFO (PIPE-03) */
-    uint8_t fifo_resume;            /* above this it must fall back before it accepts more (PIPE-05) */
-    bool fifo_counts_downstream;    /* plain pushes stop at the first FIFO's capacity (PIPE-04) */
+    uint8_t fifo_resume;            /* once above this, it must drain to it before it accepts more (PIPE-05) */
+    bool fifo_counts_downstream;    /* ordinary pushes stop at the first FIFO's capacity (PIPE-04) */
 
     uint8_t wait_conditions[16]; /* STALLWAIT condition bit -> wg_wait_condition */
     uint8_t wait_condition_bits;
@@ -118,14 +118,14 @@ struct wg_arch {
     struct {
         bool wide_rows;         /* input rows of 32 datums, of 16 for formats of at most 8 bits; else always 16 */
         bool fp8_keeps_top;     /* FP8: all ones become an FP16 of all ones */
-        bool throttle_override; /* Throttle_mode counts only with ovrd_default_throttle_mode */
+        bool throttle_override; /* Throttle_mode applies only with ovrd_default_throttle_mode */
         uint8_t lines[2][4];    /* of 16 bytes per cycle, by Throttle_mode: datums below 16 bits, others; 0: none */
-        bool shares_ports;      /* unpackers that fetch at once slow each other down */
+        bool shares_ports;      /* unpackers that fetch simultaneously slow each other down */
         bool srcb_broadcast;    /* UNPACR's bit 5 broadcasts a row of SrcB */
         bool records_format;    /* a bank given to the Matrix Unit carries the format it was unpacked to */
         bool nop_in_fields;     /* UNPACR_NOP has fields; else one number of 23 bits */
         uint16_t message_clear; /* STREAM_MSG_DATA_CLEAR_REG_INDEX of the public overlay parameters */
-        bool dst_wants_srca;    /* unpacking to Dst wants one unpack to SrcA after it (TEN-3868) */
+        bool dst_wants_srca;    /* unpacking to Dst must be followed by an unpack to SrcA (TEN-3868) */
     } unpack;
 
     struct {
@@ -133,10 +133,10 @@ struct wg_arch {
         bool interfaces;         /* one packer with four Dst read interfaces: PACR names rows */
         uint8_t rows_per_cycle;  /* of Dst, by each packer */
         uint8_t lines_per_cycle; /* of 16 bytes, to L1, by each packer */
-        uint8_t accumulate;      /* a line that is added to what L1 holds takes as long as so many others */
+        uint8_t accumulate;      /* accumulating a line in L1 takes as long as writing this many */
         bool output_in_bytes;    /* channel 1's strides count bytes; else units of 16 bytes, in multiples of 16 */
-        bool fp16_from_f8;       /* Round_10b_mant makes FP16 of FP32 and BF16 */
-        bool setreg_data;        /* PACR_SETREG writes 32 bits that it was given before */
+        bool fp16_from_f8;       /* Round_10b_mant converts FP32 and BF16 to FP16 */
+        bool setreg_data;        /* PACR_SETREG writes 32 bits set by an earlier one */
     } pack;
 
     bool rdcfg_holds_thread;     /* until its result is written */
@@ -147,20 +147,20 @@ struct wg_arch {
 
     struct {
         bool streams_done_level;  /* streams that are done raise a level; else an edge */
-        uint8_t streams_done_irq; /* the interrupt that they raise */
-        bool stream_phases;       /* phases of streams that lead to DRAM raise edges, too */
+        uint8_t streams_done_irq; /* the interrupt raised by them */
+        bool stream_phases;       /* phases of streams to DRAM raise edges, too */
     } interrupts;
-    bool array_read_blanks; /* the debug registers show undefined rows of Dst as zero; else what is there (ttsim) */
+    bool array_read_blanks; /* the debug registers show undefined rows of Dst as zero; else their bits (ttsim) */
 
     struct {
         uint16_t flit_bytes;    /* a packet is one flit of header and up to 256 of data */
         uint16_t stride;        /* between the NIU's request initiators */
         uint8_t buffer_flits;   /* of one packet in one router */
-        uint8_t dram_alignment; /* addresses in DRAM and L1 agree modulo this */
-        bool wide_addresses;    /* coordinates have words of their own, addresses 64 bits */
+        uint8_t dram_alignment; /* addresses in DRAM and L1 must be equal modulo this */
+        bool wide_addresses;    /* coordinates have separate words, addresses 64 bits */
         bool inline_to_l1;      /* inline writes to L1 are safe */
-        bool posted_atomics;    /* atomic requests that ask for no acknowledgement are safe */
-        bool writes_back;       /* translated coordinates replace what software wrote */
+        bool posted_atomics;    /* atomic requests without acknowledgement are safe */
+        bool writes_back;       /* translated coordinates replace those that software wrote */
         bool zaamo;             /* the atomic operations of Zaamo, and additions in many formats */
     } noc;
 

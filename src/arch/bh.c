@@ -16,9 +16,9 @@
 #define WAIT(id, symbol, bit) [bit] = WG_WAIT_##id,
 
 /*
- * dram_latency, dram_answer: measured on eight sizes of single transfers (tt-metal's table), how much longer they take than
- * to and from L1: reads 88 to 155 cycles, 108 for the smallest; writes 13 to 29. So a write is answered before its data
- * is in memory. dram_request: inferred from a published summary, a read per about 16.4 cycles.
+ * dram_latency, dram_answer: measured on eight sizes of single transfers (tt-metal's table), as the difference to the same
+ * transfers with L1: reads 88 to 155 cycles, 108 for the smallest; writes 13 to 29. So a write is answered before its data is
+ * in memory. dram_request: inferred from a published summary of about 16.4 cycles per read.
  */
 #define DRAM .dram_latency = 108, .dram_request = 164, .dram_answer = 22
 
@@ -122,9 +122,9 @@ const wg_arch wg_arch_bh = {
     .mutex_valid = 0x1D,
     .auto_ttsync = true,
     /*
-     * Rates: measured on eighteen rows of packed tiles. Those of 1 and 2 KiB take the same time, 16 cycles above the
-     * call's own: four rows per cycle. Those of 4 KiB take 14 cycles more: 128 bytes per cycle. Accumulation: inferred
-     * from one published range, 18 to 24 cycles per tile of 2 KiB against 18.3 without.
+     * Rates: measured on eighteen rows of packed tiles. Tiles of 1 and 2 KiB take the same time, 16 cycles more than the call
+     * itself: four rows per cycle. Tiles of 4 KiB take 14 cycles more: 128 bytes per cycle. Accumulation: inferred from one
+     * published range, 18 to 24 cycles per tile of 2 KiB against 18.3 without.
      */
     .pack = {.count = 1,
              .interfaces = true,
@@ -138,9 +138,9 @@ const wg_arch wg_arch_bh = {
                .fp8_keeps_top = true,
                .throttle_override = true,
                /*
-                * Rates: documented by ttsim's source alone (x8, and x4 that is twice as fast for datums of 16 bits and
-                * more); measured on the products and on reductions of three widths. That the unpackers do not share
-                * ports is inferred from the products' time.
+                * Rates: documented only by ttsim's source (x8, and x4 at twice the rate for datums of 16 bits and more);
+                * measured on the products and on reductions of three widths. That the unpackers do not share ports is
+                * inferred from the products' time.
                 */
                .lines = {{1, 2, 4, 8}, {1, 2, 8, 8}},
                .srcb_broadcast = true,
@@ -171,28 +171,26 @@ const wg_arch wg_arch_bh = {
                                        .noc_reserve = 90, .noc_data = 1, .noc_ack = 1, .dram_rate = 474,
                                        .dram_write_rate = 474},
             /*
-             * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
-             * accumulation: measured on three; ELWSUB is taken to be like it. A wait keeps other threads out: measured on
-             * nine (the same, with a thread that goes on from block to block).
-             * matrix_stages: measured on 36 rows of STALLWAIT(STALL_SFPU, MATH) behind SETRWC and INCRWC, which are all three
-             * cycles too short without it. arithmetic_stages: measured on six rows of GMPOOL and ELWADD before such a wait.
-             * bank_return: measured on sixteen rows that hand over a bank per face (products in one phase, reductions of
-             * columns).
-             * semaphore_extra: measured on 20 rows of unpack threads whose cores poll a semaphore for each tile; all are three
-             * cycles too short without it. The documents give the least time of any word of that window; it fits manual TTSync.
-             * unpack_clear: measured on six rows of a clear and an unpack into the same bank, per face (reductions to a scalar).
-             * SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: the multiply-add
-             * before the store costs nothing beside its own cycle; before other readers it does).
-             * noc_data: measured on 14 rows of 4 to 128 reads, which all miss 42 cycles without it, and 44 of one read. noc_ack:
-             * measured on 44 rows of one write. What happens in this time, and where, is not known.
-             * noc_reserve: measured on 715 rows of multicasts from one tile: each takes 16 cycles per hop to the far corner, 5, and
-             * its flits. 715 rows of linked ones take no such time but for the first.
-             * noc_pause: measured on 277 rows of long writes, which take 2.3 % more cycles than they have flits at each size.
-             * noc_read: measured on 156 rows of reads of L1 over NoC 1. Reads of DRAM go as fast as they are issued; that they
-             * went over NoC 0 is inferred.
-             * DRAM rates: measured on 14 rows of one channel, 1 to 120 readers or writers, which approach them.
-             * dram_queue: inferred from five rows of 4 to 120 readers at all channels, which it brings within 9 % (WH: four of
-             * five within 10 %); without a limit they are up to 45 % (WH 79 %) too fast.
+             * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD stalls without
+             * accumulation: measured on three; ELWSUB is assumed to do so, too. A stall blocks other threads: measured on
+             * nine (the same, with a thread that moves from block to block). matrix_stages: measured on 36 rows of
+             * STALLWAIT(STALL_SFPU, MATH) after SETRWC and INCRWC, all of which are three cycles too short without it.
+             * arithmetic_stages: measured on six rows of GMPOOL and ELWADD before such a wait. bank_return: measured on
+             * sixteen rows that hand over a bank per face (products in one phase, reductions of columns). semaphore_extra:
+             * measured on 20 rows of unpack threads whose cores poll a semaphore for each tile; all are three cycles too
+             * short without it. The documents give the shortest time of any word of that window, which fits manual TTSync.
+             * unpack_clear: measured on six rows of a clear and an unpack into the same bank, per face (reductions to a
+             * scalar). SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: a
+             * multiply-add before the store costs only its own cycle; before other readers it costs more). noc_data: measured
+             * on 14 rows of 4 to 128 reads, all of which are 42 cycles too short without it, and 44 of one read. noc_ack:
+             * measured on 44 rows of one write. What causes these delays is not known. noc_reserve: measured on 715 rows of
+             * multicasts from one tile: each takes 16 cycles per hop to the far corner, plus 5, plus its flits. 715 rows of
+             * linked ones pay this only for the first. noc_pause: measured on 277 rows of long writes, which at each size
+             * take 2.3 % more cycles than they have flits. noc_read: measured on 156 rows of reads of L1 over NoC 1. Reads of
+             * DRAM proceed as fast as they are issued; that they used NoC 0 is inferred. DRAM rates: measured on 14 rows of
+             * one channel, 1 to 120 readers or writers, which approach them. dram_queue: inferred from five rows of 4 to 120
+             * readers at all channels, which are within 9 % with it (WH: four of five within 10 %); without a limit they are
+             * up to 45 % (WH 79 %) too fast.
              */
             [WG_PROFILE_SILICON] = {PATHS,
                                     .matrix_latency = WG_LATENCY_MVMUL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where each constant of time comes from (constants.def), and how sure it is. */
+/* The source of each timing constant (constants.def), and its certainty. */
 #ifndef WG_CONSTANTS_H
 #define WG_CONSTANTS_H
 
@@ -10,7 +10,7 @@ typedef enum wg_certainty { WG_DOCUMENTED, WG_MEASURED, WG_INFERRED, WG_ASSUMED 
 
 typedef struct wg_basis {
     uint8_t certainty; /* wg_certainty */
-    uint16_t rows;     /* public rows of a card that show it, or fit with it */
+    uint16_t rows;     /* public rows of a card that show it, or fit it */
 } wg_basis;
 
 typedef struct wg_constant {
@@ -27,7 +27,7 @@ extern const unsigned wg_constant_count;
 /* Element i of the constant. */
 uint32_t wg_constant_value(const wg_constant *c, wg_arch_id arch, wg_profile profile, unsigned i);
 
-/* How a core's request travels on this path, and how its instruction fetches do; NULL: the table does not have it. */
+/* The latency of a core's requests on this path, and of its instruction fetches; NULL: not in the table. */
 const wg_constant *wg_path_constant(unsigned path);
 const wg_constant *wg_fetch_constant(unsigned core);
 /* The latency of an instruction. */

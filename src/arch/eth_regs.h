@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The registers of Ethernet tiles that Tensix tiles do not have, as data: queues, header table, RX classifier, control, MAC.
- * What they do is in src/tile/eth.c.
+ * src/tile/eth.c implements them.
  */
 #ifndef WG_ETH_REGS_H
 #define WG_ETH_REGS_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 typedef enum wg_eth_access {
-    WG_ETH_STORAGE,   /* reads as it was written, or as hardware counted since */
-    WG_ETH_READ_ONLY, /* a write does nothing */
+    WG_ETH_STORAGE,   /* reads as written, or as counted by hardware since */
+    WG_ETH_READ_ONLY, /* a write has no effect */
     WG_ETH_COMMAND,   /* of a TX queue; reads as zero once it is accepted */
     WG_ETH_SUM,       /* a write adds */
     WG_ETH_IRAM_LOAD, /* a write fills the instruction RAM; bit 0 reads as set meanwhile */
@@ -20,7 +20,7 @@ typedef enum wg_eth_access {
 
 typedef struct wg_eth_reg {
     uint16_t offset; /* in its block */
-    uint16_t words;  /* that follow each other */
+    uint16_t words;  /* consecutive */
     uint8_t access;  /* wg_eth_access */
     uint32_t reset;
     uint32_t mask; /* bits that exist */
@@ -50,7 +50,7 @@ typedef struct wg_eth_regs_spec {
 
 extern const wg_eth_regs_spec wg_eth_regs_bh, wg_eth_regs_wh;
 
-/* The register at an address, and which word of the tile's storage it is; NULL: there is none. `block`: which of its kind. */
+/* The register at an address, and its word in the tile's storage; NULL: there is none. `block`: index within its kind. */
 const wg_eth_reg *wg_eth_reg_at(const wg_eth_regs_spec *spec, uint32_t address, unsigned *word, unsigned *block);
 
 #endif

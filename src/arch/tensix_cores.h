@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the five cores of a Tensix tile have in common on both architectures. Facts: SoftReset.md, DebugInterface.md,
+ * The five cores of a Tensix tile, as far as both architectures agree. Facts: SoftReset.md, DebugInterface.md,
  * BackendConfiguration.md (DISABLE_RISC_BP is word 2 of both, RISC_PREFETCH_CTRL has one bit per core).
  */
 #ifndef WG_TENSIX_CORES_H

@@ -33,8 +33,8 @@
     }
 
 /*
- * fetch_back: measured on 33 rows. Loops that miss take 5.5 to 5.6 cycles per line on T1, 4.6 on T0 and T2: two lines under
- * way, 11 and 9 cycles each. Decided here: B fetches like T0 and NC like T1, whose caches have the sizes of theirs.
+ * fetch_back: measured on 33 rows. Loops that miss take 5.5 to 5.6 cycles per line on T1, 4.6 on T0 and T2: two lines in
+ * flight, 11 and 9 cycles each. Decided here: B fetches like T0 and NC like T1, whose caches have the same sizes.
  */
 #define LARGE .icache_bytes = 2048, .fetch_back = 5
 #define SMALL .icache_bytes = 512, .fetch_back = 7
@@ -57,7 +57,7 @@ const wg_arch wg_arch_wh = {
 
     .tensix = {.kind = WG_TILE_TENSIX,
                .title = "tile",
-               .l1_bytes = 1464 * 1024, /* the address map reserves 1472 KiB; the last 8 KiB hold nothing */
+               .l1_bytes = 1464 * 1024, /* the address map reserves 1472 KiB; the last 8 KiB are empty */
                .cores = WG_CORES,
                .threads = WG_THREADS,
                .endpoint = 1,
@@ -90,9 +90,9 @@ const wg_arch wg_arch_wh = {
     .l0_lines = 0,
     .l0_flush_period = 0,
     /*
-     * Measured on 36 rows: of 64 branches or jumps in a loop none is foreseen as taken, and neither is the loop's own; a
-     * loop's own branch alone costs nothing. Inferred: a table of last directions; what is not in it is foreseen as not
-     * taken. Decided here: its size (65 do not fit, a few do) and that a branch has one place in it, by pc.
+     * Measured on 36 rows: of 64 branches or jumps in a loop none is predicted taken, and neither is the loop's own; a loop
+     * with only its own branch has no misprediction. Inferred: a table of last directions; branches not in it are predicted
+     * not taken. Decided here: its size (65 do not fit, a few do), and that it is direct-mapped by pc.
      */
     .predictor_branches = 32,
     .store_coalescing = false,
@@ -132,17 +132,14 @@ const wg_arch wg_arch_wh = {
             .writes_back = true},
 
     /*
-     * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which goes on from block to block, beside one and
-     * two threads on one block); ELWSUB is taken to be like ELWADD.
-     * matrix_stages, arithmetic_stages, bank_return: as in bh.c. Inferred: Dst blocks were measured to take as long on both.
-     * noc_data, noc_ack: as in bh.c, on 44 rows of one read and 44 of one write. Those reads alone ask for 31 cycles, four rows of
-     * another card for 51: the value lies between.
-     * noc_reserve, noc_pause: as in bh.c, on 605 and 216 rows.
-     * noc_data_pause: inferred from 140 rows of long reads over NoC 1, which take 11 % more cycles than they have flits; over NoC 0
-     * rows of another card do not.
-     * DRAM rates: documented as 24 bytes per cycle and channel; measured on seven rows of one channel each, 1 to 64 readers
-     * or writers.
-     * dram_queue: as in bh.c, on five rows of 4 to 64 readers.
+     * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which moves from block to block, next to one and two
+     * threads on one block); ELWSUB is assumed to behave like ELWADD. matrix_stages, arithmetic_stages, bank_return: as in
+     * bh.c. Inferred: Dst blocks were measured to take equally long on both. noc_data, noc_ack: as in bh.c, on 44 rows of one
+     * read and 44 of one write. Those reads alone suggest 31 cycles, four rows of another card 51: the value lies between.
+     * noc_reserve, noc_pause: as in bh.c, on 605 and 216 rows. noc_data_pause: inferred from 140 rows of long reads over NoC
+     * 1, which take 11 % more cycles than they have flits; rows of another card over NoC 0 do not. DRAM rates: documented as
+     * 24 bytes per cycle and channel; measured on seven rows of one channel each, 1 to 64 readers or writers. dram_queue: as
+     * in bh.c, on five rows of 4 to 64 readers.
      */
     .timing = {[WG_PROFILE_DOCUMENTED] = TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1, .noc_data = 1, .noc_ack = 1,
                                                 .dram_rate = 240, .dram_write_rate = 240),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configuration Unit: the only way into backend configuration (but for REG2FLOP).
+ * Configuration Unit: the only writer of backend configuration (except REG2FLOP).
  *
  *                 -4        -3        -2     -1            0                     +1
  *   STREAMWRCFG   prepare   ask       wait   wait          write
@@ -10,12 +10,12 @@
  *   RDCFG                                                  read                  write GPR
  *   RISC-V, Mover                                          read or write
  *
- * One thing per stage; everything moves one stage per cycle, unless RDCFG waits for the GPR write port.
- * What is in stage 0 during cycle c is seen from c + 1 on: it is applied in phase B of c + 1. SETC16
- * goes past the pipeline, one per thread and cycle, with the same latency of one.
+ * Each stage holds one operation; all move one stage per cycle, unless RDCFG waits for the GPR write port. An operation in
+ * stage 0 during cycle c is visible from c + 1 on: it is applied in phase B of c + 1. SETC16 bypasses the pipeline, one per
+ * thread and cycle, also with a latency of one.
  *
- * Decided here: who meets whom in one cycle is settled by the phases: what moves up from below (B), then the Mover (B),
- * then a RISC-V request (C), then instructions (E) in the gates' order.
+ * Decided here: the phases arbitrate within a cycle: operations already in the pipeline (B), then the Mover (B), then a
+ * RISC-V request (C), then instructions (E) in the gates' order.
  *
  * Facts: ConfigurationUnit.md and BackendConfiguration.md of both architectures, SETC16.md, WRCFG.md, RMWCIB.md,
  * RDCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md; GATE-19, GATE-21.
@@ -69,7 +69,7 @@ static bool is_write(unsigned kind) { return kind && kind != WG_CONFIG_RDCFG && 
 
 static const uint8_t invalidate_order[] = {WG_CORE_B, WG_CORE_T0, WG_CORE_T1, WG_CORE_T2, WG_CORE_NC};
 
-/* The writes that do something at once (BackendConfiguration.md, "Special cases"). */
+/* Writes with an immediate effect (BackendConfiguration.md, "Special cases"). */
 static void side_effects(wg_tile *t, unsigned banks, unsigned word, uint32_t value, bool by_rmwcib)
 {
     const wg_cfg_field *fields = wg_cfg_fields[t->arch->id];
@@ -110,7 +110,7 @@ void wg_config_touched(wg_tile *t, unsigned how, unsigned thread, unsigned word,
     wg_touch_config(t, how, bank, word, mask);
 }
 
-/* A core's request is touched where it is processed, in the core's name (tile/request_touch.c). */
+/* Touches of a core's request are emitted where it is processed, as the core's (tile/request_touch.c). */
 static void touch_written(wg_tile *t, const wg_config_op *op)
 {
     uint32_t mask = UINT32_MAX;
@@ -175,7 +175,7 @@ static void apply_setc16(wg_tile *t, const wg_insn *insn)
 
 /* ---- The pipeline ----------------------------------------------------------------------------------- */
 
-/* Occupied by something that was there before this cycle's entries. */
+/* Was the stage occupied before this cycle's entries? */
 static bool moved_in(const wg_tile *t, unsigned stage)
 {
     const wg_config_op *op = &t->backend.config.stage[stage];
@@ -183,9 +183,9 @@ static bool moved_in(const wg_tile *t, unsigned stage)
 }
 
 /*
- * May something of this kind enter now? Its stage must be empty, and so must every lower stage from -3 on
- * (whatever thread its occupant is of: a documented bug); -4 does not count (another). What entered in
- * this very cycle at a lower stage does not count either: three may enter at once.
+ * The operation that keeps this kind from entering now. Its stage must be empty, and so must every lower stage from -3 on
+ * (whatever the occupant's thread: a documented bug); -4 does not count (another). An operation that entered a lower stage in
+ * this very cycle does not count either: three may enter at once.
  */
 static const wg_config_op *blocker(const wg_tile *t, unsigned kind)
 {
@@ -253,7 +253,7 @@ void wg_config_result(const wg_tile *t, unsigned thread, unsigned reg, uint32_t 
         *value = op->value[0];
 }
 
-/* Stage +1 during the last cycle: the result is written if the port was free. */
+/* Stage +1 of the last cycle: writes the result if the port was free. */
 static void write_result(wg_tile *t)
 {
     wg_config_op *op = &unit_of(t)->stage[WG_CONFIG_STAGE_P1];
@@ -269,7 +269,7 @@ static void write_result(wg_tile *t)
     wg_gpr_settle(t, thread);
 }
 
-/* The scratch register's part of CFGSHIFTMASK, computed from what stage 0 reads in its first cycle. */
+/* CFGSHIFTMASK's result from the scratch register and the word that stage 0 reads in its first cycle. */
 static uint32_t shift_mask(uint32_t word, uint32_t scratch, uint32_t old)
 {
     unsigned width = WG_OPERAND(BH, CFGSHIFTMASK, mask_width, word);
@@ -347,7 +347,7 @@ static void config_tick(wg_tile *t)
     ask_overlay(t);
     for (unsigned stage = WG_CONFIG_STAGE_M1; stage > WG_CONFIG_STAGE_M4; stage--)
         move_up(t, stage);
-    /* Decided here: somebody else's read of the NoC Overlay in the cycle that has just ended is the contention. */
+    /* Decided here: contention means that another agent read the NoC Overlay in the cycle that has just ended. */
     if (u->overlay_taken != t->sched.now)
         move_up(t, WG_CONFIG_STAGE_M4);
     for (unsigned stage = 0; stage < WG_CONFIG_STAGES; stage++)
@@ -379,7 +379,7 @@ static const handler handlers[WG_I_COUNT] = {
 
 bool wg_config_implements(wg_insn_id id, wg_arch_id arch) { return id < WG_I_COUNT && handlers[id].archs >> arch & 1; }
 
-/* WH: another thread's RDCFG has been taken in this cycle; this one passes the gate and is lost. */
+/* WH: another thread's RDCFG was accepted in this cycle; this one passes the gate and is lost. */
 static bool collides(const wg_tile *t, unsigned kind)
 {
     const wg_config_op *zero = &t->backend.config.stage[WG_CONFIG_STAGE_0];
@@ -398,7 +398,7 @@ static bool config_check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
     return !by;
 }
 
-/* Indices beyond the configuration are undefined: state stays as it is, and it is reported. */
+/* Indices beyond the configuration are undefined: the state is unchanged and the access is reported. */
 static bool index_valid(wg_tile *t, const wg_insn *insn, unsigned index, unsigned limit)
 {
     if (index < limit)
@@ -427,7 +427,7 @@ static void report_overtaking(wg_tile *t, const wg_insn *insn, unsigned kind)
         wg_find_insn(t, WG_F_CONFIG_OVERTAKES, insn, m4->word, m4->insn.word);
 }
 
-/* What each kind captures when it is accepted. Decided here: its bank is the thread's of that moment. */
+/* Captures the operands of each kind at acceptance. Decided here: the bank is the thread's current one. */
 static void capture(wg_tile *t, wg_config_op *op)
 {
     const wg_insn *insn = &op->insn;
@@ -560,7 +560,7 @@ void wg_config_check_pending(wg_tile *t, unsigned thread, unsigned word)
 
 /* ---- RISC-V, debug and Mover ------------------------------------------------------------------------- */
 
-/* Where a word of the window lies. */
+/* The location of a word of the window. */
 typedef struct place {
     enum { NOWHERE, IN_CONFIG, IN_THREAD_CONFIG, PADDING } kind;
     uint8_t banks;  /* of Config */
@@ -592,7 +592,7 @@ unsigned wg_config_window_banks(const wg_tile *t, uint32_t word_offset)
     place at = find_place(t, word_offset);
     if (at.kind != IN_CONFIG)
         return 0;
-    return at.word < t->arch->config_global_from ? at.banks : WG_CONFIG_BANK_0; /* one location, seen in both */
+    return at.word < t->arch->config_global_from ? at.banks : WG_CONFIG_BANK_0; /* one location, visible in both */
 }
 
 unsigned wg_config_window_word(const wg_tile *t, uint32_t word_offset) { return find_place(t, word_offset).word; }

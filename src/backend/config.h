@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Configuration Unit, and how everybody else reads backend configuration.
+ * The Configuration Unit, and read access to backend configuration for all other units.
  *
  * Config has two banks; a thread's CFG_STATE_ID chooses the one its instructions use. Words from
  * wg_arch.config_global_from on are the same in both banks. ThreadConfig has one set per thread.
@@ -21,7 +21,7 @@ static inline unsigned wg_config_bank(const wg_tile *t, unsigned thread)
     return t->regs.config.thread[thread][0] & 1u; /* CFG_STATE_ID_StateID: word 0, bit 0 on both */
 }
 
-/* Slow path of the readers below: is an older write of the thread to this word still under way? */
+/* Slow path of the readers below: is an older write of the thread to this word still in flight? */
 void wg_config_check_pending(wg_tile *t, unsigned thread, unsigned word);
 
 /* The instruction that acts reads these bits of its thread's bank. */
@@ -56,8 +56,8 @@ static inline uint32_t wg_thread_config_get(const wg_tile *t, unsigned thread, w
 
 /*
  * RISC-V requests to TENSIX_CFG_BASE (phase C), by word offset from it: Config[0], Config[1], on BH
- * ConfigDualWrite, ThreadConfig. They share the pipeline with instructions: WG_REGION_WAIT while a
- * stage is taken. Only full words can be written.
+ * ConfigDualWrite, ThreadConfig. They share the pipeline with instructions: WG_REGION_WAIT while a stage is occupied. Only
+ * full words can be written.
  */
 wg_region_answer wg_config_riscv_read(wg_tile *t, unsigned core, uint32_t word_offset, uint32_t *value, wg_stall *why);
 wg_region_answer wg_config_riscv_write(wg_tile *t, unsigned core, uint32_t word_offset, uint32_t value, unsigned bytes,
@@ -65,17 +65,17 @@ wg_region_answer wg_config_riscv_write(wg_tile *t, unsigned core, uint32_t word_
 /* The banks of Config (bit per bank) and the word behind a word offset; no bank: it is not Config. */
 unsigned wg_config_window_banks(const wg_tile *t, uint32_t word_offset);
 unsigned wg_config_window_word(const wg_tile *t, uint32_t word_offset);
-/* The thread whose ThreadConfig lies there; 3: it is not ThreadConfig. */
+/* The thread whose ThreadConfig is there; 3: it is not ThreadConfig. */
 unsigned wg_config_window_thread(const wg_tile *t, uint32_t word_offset);
-/* The same map, read without taking part in the pipeline (RISCV_DEBUG_REG_CFGREG_RDDATA). */
+/* Reads the same map without entering the pipeline (RISCV_DEBUG_REG_CFGREG_RDDATA). */
 uint32_t wg_config_debug_read(const wg_tile *t, uint32_t word_offset);
 
-/* The Mover's 16 bytes to TENSIX_CFG_BASE; false: the pipeline is taken, try again in the next cycle. */
+/* The Mover's 16 bytes to TENSIX_CFG_BASE; false: the pipeline is busy, retry in the next cycle. */
 bool wg_config_mover_write(wg_tile *t, uint32_t word_offset, const uint32_t value[4]);
 
 /*
- * REG2FLOP writes THCON configuration past the pipeline, unless the pipeline wrote there in the cycle
- * that has just ended: to be asked in phase B before the Configuration Unit's tick.
+ * REG2FLOP writes THCON configuration bypassing the pipeline, unless the pipeline wrote there in the cycle that has just
+ * ended. Call it in phase B before the Configuration Unit's tick.
  */
 bool wg_config_thcon_contended(const wg_tile *t);
 void wg_config_scalar_write(wg_tile *t, unsigned bank, unsigned word, const uint32_t *value, unsigned words);
@@ -88,7 +88,7 @@ void wg_config_result(const wg_tile *t, unsigned thread, unsigned reg, uint32_t 
 /* The RDCFG of this thread that has yet to write its GPR; NULL: none. */
 const wg_insn *wg_config_gpr_writer(const wg_tile *t, unsigned thread);
 
-/* Somebody reads a NoC Overlay register in this cycle: a STREAMWRCFG that is about to ask for one waits. */
+/* A NoC Overlay register is read in this cycle: a STREAMWRCFG that is about to read one stalls. */
 static inline void wg_config_overlay_busy(wg_tile *t) { t->backend.config.overlay_taken = t->sched.now + 1; }
 
 /* THCON configuration soft reset (SoftReset.md): entering clears it, and holding discards writes. */

@@ -21,7 +21,7 @@ bool wg_insn_implemented(wg_arch_id arch, const wg_isa_insn *insn)
     case WG_UNIT_CONFIG: return wg_config_implements(insn->id, arch);
     case WG_UNIT_MOVER: return wg_mover_implements(insn->id, arch);
     case WG_UNIT_MISC: return wg_misc_implements(insn->id, arch);
-    /* The Sync Unit and the frontends take every instruction of theirs; a NOP has nothing to do. */
+    /* The Sync Unit and the frontends accept all of their instructions; a NOP has no effect. */
     case WG_UNIT_SYNC:
     case WG_UNIT_FRONTEND:
     case WG_UNIT_NONE: return true;

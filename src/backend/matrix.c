@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrix Unit: acceptance, hazards, effects, bank flips. What the instructions compute is in matrix_mul.c,
- * matrix_elw.c, matrix_pool.c, matrix_move.c and matrix_clear.c.
+ * Matrix Unit: acceptance, hazards, effects, bank flips. The arithmetic is in matrix_mul.c, matrix_elw.c, matrix_pool.c,
+ * matrix_move.c and matrix_clear.c.
  *
  * Facts: MatrixUnit.md (latencies), the "Instruction scheduling" parts of Dst.md, MOVA2D.md, MOVB2D.md,
  * MOVD2A.md, MOVD2B.md, MOVB2A.md, SHIFTXB.md; GATE-13, GATE-15, GATE-21, GATE-22, PIPE-20.
@@ -38,7 +38,7 @@ static const wg_matrix_layout layouts[] = {
 typedef enum dst_reads { READS_NONE, READS_8, READS_4, READS_MVMUL, READS_IF_ADDED, READS_MOVED } dst_reads;
 
 typedef enum gap_class {
-    GAP_ALL,      /* waits behind every issue gap */
+    GAP_ALL,      /* stalls in every issue gap */
     GAP_SRC_MOVE, /* MOVD2A, MOVB2A: follow each other freely */
     GAP_MOVD2B    /* follows itself freely */
 } gap_class;
@@ -48,7 +48,7 @@ typedef struct entry {
     uint8_t waits;   /* bit 0: for SrcA, bit 1: for SrcB (GATE-22) */
     uint8_t reads;   /* dst_reads */
     uint8_t gap;     /* gap_class */
-    bool reader;     /* waits behind MOVA2D and MOVB2D, wherever it reads */
+    bool reader;     /* stalls behind MOVA2D and MOVB2D, wherever it reads */
     uint8_t latency; /* of its record */
     uint8_t effect;  /* cycles until it takes effect; 0: as the latency */
     uint8_t archs;   /* bit per wg_arch_id */
@@ -57,9 +57,9 @@ typedef struct entry {
 enum { A = 1, B = 2, AB = 3, BH = 1 << WG_ARCH_BH, BOTH = 3 };
 
 /*
- * Ruling on MOVB2A: its page keeps others away for one cycle, MatrixUnit.md gives it a latency of 4. Both
- * hold: what it wrote can be read from the second cycle on, and it leaves the unit after four.
- * Decided here: MOVDBGB2D is to MOVB2D what MOVDBGA2D is to MOVA2D; TRNSPSRCA waits for SrcA.
+ * Ruling on MOVB2A: its page stalls other instructions for one cycle, MatrixUnit.md gives it a latency of 4. Both hold: its
+ * result can be read from the second cycle on, and it leaves the unit after four. Decided here: MOVDBGB2D differs from MOVB2D
+ * as MOVDBGA2D does from MOVA2D; TRNSPSRCA waits for SrcA.
  */
 #define ROW(name, handler, waits_, reads_, gap_, reader_, archs_, ...) \
     [WG_I_##name] = {.issue = wg_matrix_##handler, \
@@ -231,7 +231,7 @@ static bool refuse(wg_stall *why, wg_stall_reason reason, unsigned resource, uin
     return false;
 }
 
-/* Stalls until the bank is the Matrix Unit's. A bank that is being handed back has to return from the unpackers. */
+/* Stalls until the Matrix Unit owns the bank. A bank that is being handed back must return from the unpackers first. */
 static bool bank_ready(const wg_matrix_ctx *c, wg_src_file file, wg_stall *why)
 {
     if (wg_matrix_owns(c, file))
@@ -267,8 +267,8 @@ static bool unit_free(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 }
 
 /*
- * Can the block be read? Decided here: an instruction that waits inside the unit (waits_in_unit) keeps out every
- * instruction of other threads until it has been accepted. Issue gaps hold it at the gate instead.
+ * Can the block be read? Decided here: an instruction that waits inside the unit (waits_in_unit) blocks all instructions of
+ * other threads until it is accepted. Issue gaps stall it at the gate instead.
  */
 static bool block_settled(wg_tile *t, const wg_insn *insn, const entry *e, unsigned block, wg_stall *why)
 {
@@ -286,7 +286,7 @@ static bool block_settled(wg_tile *t, const wg_insn *insn, const entry *e, unsig
     return refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, ready);
 }
 
-/* Books an accepted instruction. The unit is open to other threads again. */
+/* Books an accepted instruction and reopens the unit to other threads. */
 static void enters(wg_matrix *m, unsigned thread, uint64_t now)
 {
     m->last_accept = now + 1;
@@ -324,12 +324,12 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
 }
 
 /*
- * Banks and Dst blocks come before issue gaps. A thread that stalls on a bank or block is not asked again until that
- * stall ends, and other threads' instructions may open and close gaps meanwhile.
+ * Banks and Dst blocks come before issue gaps. A thread that stalls on a bank or block is not retried until that stall ends;
+ * other threads' instructions may open and close gaps meanwhile.
  */
 static bool check(const wg_tile *tile, const wg_insn *insn, wg_stall *why)
 {
-    wg_tile *t = (wg_tile *)tile; /* writes its cache of settings, and others_from alone */
+    wg_tile *t = (wg_tile *)tile; /* changes only its cache of settings and others_from */
     const wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
     const entry *e = &entries[insn->op ? insn->op : wg_isa_decode(t->arch->id, insn->word)->id];
@@ -365,7 +365,7 @@ static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64
     }
 }
 
-/* ---- Touches, while somebody watches --------------------------------------------------------------- */
+/* ---- Touches, while observed ---------------------------------------------------------------------- */
 
 static bool uses_dst(const entry *e, wg_insn_id id)
 {
@@ -557,7 +557,7 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
             op->flip |= (uint8_t)(1u << file);
             m->issue_bank[file] ^= 1;
         }
-        wg_wake_waiting(&c->t->sched, WG_CAUSE_SRC); /* waits for this bank start over */
+        wg_wake_waiting(&c->t->sched, WG_CAUSE_SRC); /* conditions on this bank are evaluated again */
     }
 }
 
@@ -583,7 +583,7 @@ void wg_matrix_forget_flips(wg_tile *t, wg_src_file file)
     m->issue_bank[file] = 0;
 }
 
-/* The pointers move on. Banks that are given away are on their way back. */
+/* Switches the pointers. Banks that are handed over are now in transit. */
 static void land_flip(wg_tile *t, wg_matrix_op *op)
 {
     wg_matrix *m = &t->backend.matrix;
@@ -599,11 +599,11 @@ static void land_flip(wg_tile *t, wg_matrix_op *op)
             s->leaving[file] |= (uint8_t)(1u << op->give_bank[file]);
         }
     }
-    wg_wake_waiting(&t->sched, WG_CAUSE_SRC); /* C7 and C8 look at the pointer's new bank */
+    wg_wake_waiting(&t->sched, WG_CAUSE_SRC); /* C7 and C8 test the pointer's new bank */
     wg_wake(&t->sched, WG_AGENT_UNPACK0);     /* so does a clearing UNPACR_NOP */
 }
 
-/* Banks go back to the unpackers, unless somebody has given them to the Matrix Unit again meanwhile. */
+/* Banks go back to the unpackers, unless the Matrix Unit has been given them again meanwhile. */
 static void land_give(wg_tile *t, const wg_matrix_op *op)
 {
     for (unsigned file = 0; file < 2; file++)

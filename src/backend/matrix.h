@@ -6,18 +6,17 @@
  *                  ├─▶ multiply, align, add ──▶ + Dst ──▶ round ──▶ Dst
  *      SrcA 16x16 ─┘          (5 x 7 bits of mantissa per fidelity phase)
  *
- * Accepted in cycle c, an instruction reads its operands, counters and configuration in c (Decided here: no
- * source tells the stages apart) and steps the counters; it takes effect, and leaves the unit, in phase B of
- * cycle c + latency. Until then everybody
- * else sees the old Dst. The unit's own readers and PACR are kept away from a block that is being
- * written; the Vector Unit is not.
+ * Accepted in cycle c, an instruction reads its operands, counters and configuration in c (Decided here: no source
+ * distinguishes the stages) and steps the counters; it takes effect, and leaves the unit, in phase B of cycle c + latency.
+ * Until then all others see the old Dst. The unit's own readers and PACR stall on a block that is being written; the Vector
+ * Unit does not.
  *
  * Bank flips take effect when the instruction completes (Decided here: a wait that tests a bank before the
- * flip of an instruction in flight is a known bug of kernels): that is when wait conditions see the other
- * bank and the unpackers get theirs. Instructions behind it in the unit use the other bank at once.
+ * flip of an instruction in flight is a known bug of kernels): that is when wait conditions see the other bank and the
+ * unpackers get theirs. Later instructions in the unit use the other bank at once.
  *
- * Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, RWCs.md and the instruction pages; the exact arithmetic, on
- * which the documents are silent, is that of ttsim, compared bit by bit.
+ * Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, RWCs.md and the instruction pages; the exact arithmetic, which the documents do
+ * not define, is that of ttsim, compared bit by bit.
  */
 #ifndef WG_MATRIX_H
 #define WG_MATRIX_H
@@ -35,15 +34,21 @@ bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch);
  * in the past if nothing is being written there.
  */
 uint64_t wg_dst_block_ready_at(const struct wg_tile *t, unsigned stored_row);
-/* Perturbed runs: until when the Vector Unit's instruction at the gate waits, so that no delay breaks SFPLOAD.md's rule. */
+/*
+ * Perturbed runs: the cycle until which the Vector Unit's instruction at the gate stalls, so that no delay breaks
+ * SFPLOAD.md's rule.
+ */
 uint64_t wg_matrix_settles(const struct wg_tile *t, const struct wg_insn *insn);
 /* Another unit writes a stored row: its block cannot be read before `ready`. */
 void wg_dst_block_written(struct wg_tile *t, unsigned stored_row, uint64_t ready);
 
-/* Soft reset of a source register's owners and bank pointers: cancels what instructions in flight would do to them. */
+/*
+ * Soft reset of a source register's owners and bank pointers: cancels the changes that instructions in flight would make to
+ * them.
+ */
 void wg_matrix_forget_flips(struct wg_tile *t, wg_src_file file);
 
-/* PRNG_SEED has been written: seeds the columns' generators for stochastic rounding like those of the first lanes. */
+/* PRNG_SEED has been written: seeds the columns' generators for stochastic rounding like those of the first vector lanes. */
 void wg_matrix_seed(struct wg_tile *t);
 
 #endif

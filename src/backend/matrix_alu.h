@@ -2,24 +2,24 @@
 /*
  * The Matrix Unit's arithmetic on single datums, in integers.
  *
- * A multiplication takes five mantissa bits of SrcA and seven of SrcB. Eight products each are aligned to
- * the largest exponent among them and added; the two sums and the datum of Dst are aligned to their
- * largest exponent and added; the result is normalised and rounded to Dst's format.
+ * A multiplication uses five mantissa bits of SrcA and seven of SrcB. Two groups of eight products are each aligned to their
+ * largest exponent and added; the two sums and the datum of Dst are aligned to their largest exponent and added; the result
+ * is normalised and rounded to Dst's format.
  *
  *      product  12 bits   aligned: half away from zero
  *      sum      16 bits, signed, then 13 places to the left
  *      Dst      24 bits   aligned: half away from zero;  sums aligned: half up
  *      16-bit Dst: all three terms lose their low 13 bits before they are added (sums half up, Dst half away)
- *      total    rounded half away from zero to 24, 11 or 8 bits, or at random (ALU_ROUNDING_MODE_Fpu_srnd_en): up if
- *               what is dropped is at least a random number, as SFPSTOCHRND and the packers do (decided here)
+ *      total    rounded half away from zero to 24, 11 or 8 bits, or at random (ALU_ROUNDING_MODE_Fpu_srnd_en): up if the
+ *               dropped bits are at least a random number, as SFPSTOCHRND and the packers do (decided here)
  *
- * There are no denormals (an exponent of 0 is zero), no NaN, and no infinity among the inputs; a result too
- * large becomes exponent 255 and mantissa 0, of an FP16 exponent 31 and mantissa 1023. A zero is positive.
+ * There are no denormals (an exponent of 0 is zero), no NaN, and no infinity among the inputs; an overflow becomes exponent
+ * 255 and mantissa 0, in FP16 exponent 31 and mantissa 1023. A zero is positive.
  *
  * Values in "working order" are CPU order in 32 bits: sign, eight bits of exponent, 23 of mantissa; an FP16
  * keeps its five exponent bits and its bias.
  *
- * Facts: SrcASrcB.md (which bits a fidelity phase takes), FloatBitPatterns.md; ttsim for alignment and rounding.
+ * Facts: SrcASrcB.md (the bits used by a fidelity phase), FloatBitPatterns.md; ttsim for alignment and rounding.
  */
 #ifndef WG_MATRIX_ALU_H
 #define WG_MATRIX_ALU_H
@@ -34,12 +34,12 @@ typedef struct wg_alu {
     bool wide;      /* Dst holds 32 bits */
     bool exp8;      /* eight exponent bits (TF32, BF16), else five (FP16) */
     bool lost_one;  /* WH: a total of exactly -1 is normalised wrongly */
-    int16_t adjust; /* what makes the sum of two biased exponents one */
+    int16_t adjust; /* added to the sum of two biased exponents to make it one */
     int16_t lowest; /* the exponent of a product with zero */
     uint32_t *prng; /* stochastic rounding: a generator per column; NULL: rounding to nearest */
 } wg_alu;
 
-/* What the bits that rounding drops are compared with, as 23 bits: half, or the column's next random number. */
+/* The 23-bit number that the bits dropped by rounding are compared with: half, or the column's next random number. */
 enum { WG_ALU_HALF = 0x400000 };
 static inline uint32_t wg_alu_threshold(const wg_alu *m, unsigned column)
 {
@@ -60,7 +60,7 @@ static inline wg_alu wg_alu_for(bool wide, bool exp8, bool lost_one, unsigned ph
 static inline int32_t wg_alu_align(int32_t value, int places)
 {
     if (places > 30)
-        places = 30; /* nothing is left of 29 bits either way */
+        places = 30; /* shifts out all 29 bits in any case */
     return places > 0 ? (value + (INT32_C(1) << (places - 1))) >> places : value;
 }
 
@@ -90,7 +90,7 @@ static inline uint32_t wg_alu_accumulate(const wg_alu *m, int32_t sum0, int exp0
     int left = __builtin_clz(magnitude);
     uint32_t mantissa; /* 24 bits, one more if rounding carries */
     if (m->lost_one && total == -1) {
-        left = 4; /* taken for a number five places too long: nothing is left of the one */
+        left = 4; /* normalised as if it were five places longer: the one is shifted out */
         mantissa = 0;
     } else {
         unsigned drop = m->wide ? 8 : m->exp8 ? 24 : 21;
@@ -124,13 +124,13 @@ static inline uint16_t wg_alu_to_dst_hi(const wg_alu *m, uint32_t x)
     return (uint16_t)((x >> 16 & 0x8000) | (x >> 13 & 0x3FF) << 5 | (x >> 23 & 0x1F));
 }
 
-/* The bits of a source datum that a style has. */
+/* The bits of a source datum that exist in a style. */
 static inline uint32_t wg_src_of_style(uint32_t x, wg_style style)
 {
     return style == WG_STYLE_BF16 ? x & ~UINT32_C(0x700) : style == WG_STYLE_FP16 ? x & ~UINT32_C(0xE0) : x;
 }
 
-/* The five bits of SrcA's mantissa, seven of SrcB's, that a fidelity phase takes. */
+/* The five bits of SrcA's mantissa, seven of SrcB's, that a fidelity phase uses. */
 static inline int32_t wg_alu_mantissa_a(uint32_t src, unsigned phase)
 {
     uint32_t mantissa = (src >> 8 & 0x3FF) | 0x400;
@@ -141,7 +141,7 @@ static inline int32_t wg_alu_mantissa_b(uint32_t src, unsigned phase)
     uint32_t mantissa = (src >> 8 & 0x3FF) | 0x400;
     return (int32_t)(phase & 2 ? (mantissa & 15) << 3 : mantissa >> 4);
 }
-/* INT8: the bits of magnitude that a phase takes, in place. */
+/* INT8: the bits of magnitude that a phase uses, in place. */
 static inline int32_t wg_alu_int_a(uint32_t src, unsigned phase)
 {
     int32_t magnitude = (int32_t)(src >> 8 & (phase & 1 ? 0x1F : 0xE0));

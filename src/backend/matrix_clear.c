@@ -12,8 +12,8 @@ enum { MODE_ONE_ROW, MODE_16_ROWS, MODE_HALF, MODE_ALL };
 static void mark(wg_matrix_op *op, unsigned stored) { op->marks[stored / 64 & 15] |= UINT64_C(1) << (stored & 63); }
 
 /*
- * Sixteen rows. On BH the block number counts from the half of Dst (16-bit view) or the quarter (32-bit view) in
- * which the counters are, unless zeroacc_absolute_tile_mode is set (ttsim). Blocks that Dst does not have: nothing.
+ * Clears sixteen rows. On BH the block number is relative to the half of Dst (16-bit view) or the quarter (32-bit view) that
+ * the counters select, unless zeroacc_absolute_tile_mode is set (ttsim). Blocks beyond Dst have no effect.
  */
 static void mark_16_rows(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide)
 {
@@ -33,7 +33,7 @@ void wg_matrix_zeroacc(wg_matrix_ctx *c, wg_matrix_op *op)
     unsigned mode = WG_GET(ZEROACC, Mode, c->word);
     bool wide = wg_field_at(c->layout->zeroacc_wide, c->word);
     bool revert = wg_field_at(c->layout->zeroacc_revert, c->word);
-    /* "Silently discarded" (SoftReset.md). Decided here: as a whole, with what it would do to banks and counters. */
+    /* "Silently discarded" (SoftReset.md). Decided here: as a whole, including its effect on banks and counters. */
     if (__builtin_expect(wg_in_soft_reset(&c->t->regions.control, WG_RESET_DST), 0))
         return;
     op->effect = WG_EFFECT_UNDEFINE;
@@ -89,7 +89,7 @@ void wg_matrix_cleardvalid(wg_matrix_ctx *c, wg_matrix_op *op)
         m->giving[i / 2][i & 1]++;
 }
 
-/* Invalidates a cache between SrcB and the multipliers that is invisible as long as it works. */
+/* Invalidates a cache between SrcB and the multipliers, which is invisible to correct programs. */
 void wg_matrix_gatesrcrst(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     (void)c;
@@ -124,7 +124,7 @@ void wg_matrix_setibrwc(wg_matrix_ctx *c, wg_matrix_op *op)
 /*
  * Decided here: the convolution instructions of earlier architectures do nothing. RAREB is dead (emulator notes). The
  * masks of SETASHRM* were for the shifts of CONV3S*, which only adds zero (MatrixUnit.md). The packers take their
- * edges from configuration, so nothing reads what SETPKEDGOF sets. The banks they wait for are the assembly tables'
+ * edges from configuration, so nothing reads the values set by SETPKEDGOF. The banks they wait for are the assembly tables'
  * src_mask, which agrees with the pages of all other instructions but MOVB2A's.
  */
 void wg_matrix_legacy(wg_matrix_ctx *c, wg_matrix_op *op)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Matrix Unit's instructions change when they take effect, and what observers see of it. */
+/* The effects of the Matrix Unit's instructions, and their touches for observers. */
 #include "backend/matrix_internal.h"
 
 #include <string.h>
@@ -219,7 +219,7 @@ void wg_matrix_order_dst(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
             if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
                 op->effect_at = later(op->effect_at, m->block_lands[i]);
         ready = later(ready, op->effect_at);
-        /* Later instructions land after the next cycle anyway: such a time need not be kept. */
+        /* Later instructions land after the next cycle anyway: such a time need not be stored. */
         bool lingers = op->effect_at > m->last_accept, last = m->blocks_ready <= ready;
         for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8) {
             uint64_t eight = marks[i / 8], *blocks = &m->block_ready[i];

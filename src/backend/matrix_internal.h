@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the Matrix Unit: what an instruction sees when it is accepted, its handlers, the vector kernels. */
+/* Internals of the Matrix Unit: an instruction's view at acceptance, its handlers, the vector kernels. */
 #ifndef WG_MATRIX_INTERNAL_H
 #define WG_MATRIX_INTERNAL_H
 
@@ -12,7 +12,7 @@
 
 enum { WG_MATRIX_DEBUG = 0x68 / 4 }; /* the word of RISCV_DEBUG_REG_DBG_FEATURE_DISABLE */
 
-/* Where operands are that moved between the architectures. */
+/* Positions of operands that differ between the architectures. */
 typedef struct wg_matrix_layout {
     wg_field_place addr_mod, pool_addr_mod; /* AddrMod; of a pooling instruction */
     wg_field_place movb2d_mode;
@@ -49,11 +49,11 @@ static inline uint32_t wg_matrix_tcfg(const wg_matrix_ctx *c, wg_tcfg_id id)
     return wg_tcfg_get(c->arch, id, c->tcfg);
 }
 
-/* What an instruction sees of configuration, banks and counters. */
+/* An instruction's view of configuration, banks and counters. */
 void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c);
-/* The thread's settings as they are now; of the context, arch, layout, cfg and tcfg are set. */
+/* The thread's current settings; the context's arch, layout, cfg and tcfg must be set. */
 const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigned thread);
-/* The format and width that arithmetic uses; moves look at them in their own ways. */
+/* Format and width for arithmetic; moves use rules of their own. */
 void wg_matrix_formats(wg_matrix_ctx *c);
 /* Reports settings under which floating-point results are unreliable. */
 void wg_matrix_check_settings(wg_matrix_ctx *c);
@@ -74,7 +74,7 @@ static inline const uint32_t *wg_matrix_src_row(const wg_matrix_ctx *c, wg_src_f
     const wg_src *s = &c->t->regs.src;
     return (file == WG_SRCA ? s->a : s->b)[c->bank[file]][row & 63];
 }
-/* Is the bank that it would read the Matrix Unit's, and not promised to the unpackers by an instruction in flight? */
+/* Does the Matrix Unit own the bank to be read, with no instruction in flight that hands it to the unpackers? */
 static inline bool wg_matrix_owns(const wg_matrix_ctx *c, wg_src_file file)
 {
     unsigned bank = c->bank[file];
@@ -85,12 +85,12 @@ static inline void wg_matrix_report(wg_matrix_ctx *c, wg_finding_code code, uint
     wg_find_insn(c->t, code, c->insn, subject, value);
 }
 
-/* An instruction takes effect (bank flips apart); what is touched by it, and by reading op->row, for observers. */
+/* Applies an instruction's effect (except bank flips); emits touches of it, and of reading op->row, for observers. */
 void wg_matrix_land(wg_tile *t, const wg_matrix_op *op);
 void wg_matrix_touch_effect(wg_tile *t, const wg_matrix_op *op);
 void wg_matrix_touch_rows(wg_tile *t, const wg_matrix_op *op, unsigned how, bool wide);
 
-/* Handlers: read operands, fill in what happens when, step the counters. */
+/* Handlers: read operands, fill in effects and their times, step the counters. */
 typedef void wg_matrix_issue(wg_matrix_ctx *c, wg_matrix_op *op);
 wg_matrix_issue wg_matrix_mvmul, wg_matrix_dotpv, wg_matrix_gapool, wg_matrix_conv, wg_matrix_apool;
 wg_matrix_issue wg_matrix_elwadd, wg_matrix_elwsub, wg_matrix_elwmul;
@@ -126,8 +126,8 @@ typedef struct wg_mul_args {
     const wg_matrix_a *a;
     const wg_matrix_b *b;
     unsigned rows;                                 /* result rows */
-    unsigned b_step;                               /* 1, or 0: every result row takes SrcB row 0 */
-    const uint16_t (*from_hi)[16], (*from_lo)[16]; /* what is added to; may be the same */
+    unsigned b_step;                               /* 1, or 0: every result row uses SrcB row 0 */
+    const uint16_t (*from_hi)[16], (*from_lo)[16]; /* the addends; may be hi and lo */
     uint16_t (*hi)[16], (*lo)[16];
     wg_alu alu;
     bool fresh; /* the addends are all zero; a hint that kernels may ignore */
@@ -160,7 +160,7 @@ extern const wg_matrix_kernels wg_matrix_scalar;
 extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512, wg_matrix_vnni;
 #endif
 const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd);
-/* Rows of a source bank as the kernels take them; of the context, t, bank, styles, flush and phase are set. SrcA's 16 from
+/* Rows of a source bank as the kernels need them; the context's t, bank, styles, flush and phase must be set. SrcA's 16 from
  * `row` on: `scratch` is needed unless they begin at a multiple of 16. */
 const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row,
                                        wg_matrix_a *scratch);

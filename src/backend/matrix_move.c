@@ -19,7 +19,7 @@ static uint16_t open_columns(const wg_matrix_ctx *c)
     return open;
 }
 
-/* The instruction uses this bank without waiting for it: reports a bank that is not the unit's. */
+/* The instruction uses this bank without waiting for it: reports a bank that the unit does not own. */
 static void unwaited(wg_matrix_ctx *c, wg_src_file file)
 {
     if (!wg_matrix_owns(c, file))
@@ -27,7 +27,7 @@ static void unwaited(wg_matrix_ctx *c, wg_src_file file)
 }
 
 /*
- * The format that moves use: SrcA's, also for SrcB (documents: "not a typo"). With BH's implied formats it is the
+ * The format that moves use: SrcA's, even for SrcB (documents: "not a typo"). With BH's implied formats it is the
  * bank's own. Ruling: SrcA's bit enables implied formats for SrcB, too (ttsim; the public 32-bit transposition of Dst
  * relies on it). The newest pages use SrcB's bit, and call the matter not fully characterised.
  */
@@ -115,7 +115,7 @@ void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
     /*
      * Ruling: with Fp32_enabled, BH writes the high half of Dst's 32 bits whatever the format, and cannot write the
      * low half. Public kernels of BH clear Fp32_enabled around writes of the low half ("is ignored") and rely on the
-     * high half in their row broadcasts, which WH's skip as broken; MOVB2D.md speaks for WH.
+     * high half in their row broadcasts, which WH's skip as broken; MOVB2D.md describes WH.
      */
     if (c->layout->fp32_movb2d && wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Fp32_enabled)) {
         if (WG_GET(MOVB2D, dest_32b_lo, c->word)) {
@@ -125,7 +125,7 @@ void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
         }
         wide = true;
     }
-    /* Ruling: SrcB's own format takes away the bits it does not have (ttsim; WH's pages do not look at it). */
+    /* Ruling: bits that SrcB's own format lacks are dropped (ttsim; WH's pages ignore it). */
     wg_style own = wg_format_style(c->fmt[WG_SRCB]);
     uint32_t keep = wg_src_of_style(WG_SRC_MASK, own);
     unwaited(c, WG_SRCB);
@@ -147,7 +147,7 @@ static uint32_t narrow32(uint16_t hi, uint16_t lo, wg_style style, bool low)
         return wg_src_from_dst_bf16(top);
     if (style == WG_STYLE_FP16)
         return wg_src_from_dst_fp16(top);
-    /* Of a TF32 the low half gives the 13 bits that the conversion drops. */
+    /* The low half of a TF32 holds the 13 bits that the conversion drops. */
     return low ? (uint32_t)lo & 0x1FFF : wg_src_from_dst_tf32((uint32_t)hi << 16 | lo);
 }
 
@@ -161,7 +161,9 @@ static void from_dst(wg_matrix_ctx *c, wg_matrix_op *op, wg_src_file file)
                wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled);
         style = wg_format_style(move_format(c, file));
     }
-    /* Decided here: what 16 bits of Dst do not hold reads as the 16 bits there are, as a BF16 if TF32 was asked for. */
+    /*
+     * Decided here: a request for bits that a 16-bit Dst does not hold returns its 16 bits, as a BF16 if TF32 was requested.
+     */
     if (!wide && (low || style == WG_STYLE_TF32))
         wg_matrix_report(c, WG_F_MATRIX_OPERAND, low ? 23 : c->fmt[WG_SRCA], low);
     unwaited(c, file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrix products: MVMUL, DOTPV, GAPOOL, and what is left of the convolutions and average pools.
+ * Matrix products: MVMUL, DOTPV, GAPOOL, and the remains of the convolutions and average pools.
  *
  *      Dst[i][j] += sum over k of SrcB[i][k] * SrcA[k][j]
  *
@@ -120,7 +120,7 @@ void wg_matrix_from_undefined(wg_mul_args *args, const wg_dst *d, unsigned row, 
 
 void wg_matrix_mvmul(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    if (WG_GET(MVMUL, instr_mod19, c->word)) /* BroadcastSrcBRow: every other of seven rows */
+    if (WG_GET(MVMUL, instr_mod19, c->word)) /* BroadcastSrcBRow: every second of seven rows */
         product(c, op, wg_matrix_dst_row(c, 0x400 - 7), 4, 2, true);
     else
         product(c, op, wg_matrix_dst_row(c, 0x3F8), 8, 1, false);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Column maxima: GMPOOL, and MPOOL3S1, MPOOL3S2, which do it as if SrcA were zero.
+ * Column maxima: GMPOOL, and MPOOL3S1, MPOOL3S2, which behave as if SrcA were zero.
  *
  * Each of 16 rows of SrcA is scaled by the exponent of one datum of SrcB; the largest per column, or the datum
- * in Dst if that is larger, goes to Dst, and zeros to the three rows below. With ArgMax the place of the
- * largest among the first eight rows is kept in the low bits.
+ * in Dst if that is larger, goes to Dst, and zeros to the three rows below. With ArgMax the index of the largest among the
+ * first eight rows is kept in the low bits.
  *
  * Facts: GMPOOL.md (which is exact), MatrixUnit.md ("Legacy instructions").
  */
@@ -12,7 +12,7 @@
 
 enum { EXPONENT_MASK = 0x1FF, MAGNITUDE_MASK = 0x3FF };
 
-/* What is in Dst's row, beside the styles of sources. */
+/* The format of Dst's row, in addition to the sources' styles. */
 typedef enum dst_style { DST_BF16, DST_FP16, DST_TF32, DST_INT32 } dst_style;
 
 typedef struct datum {
@@ -118,7 +118,7 @@ static void pool(wg_matrix_ctx *c, wg_matrix_op *op, bool zero_a)
         best[j] = comparable(max[j]);
     }
     for (unsigned visit = 0; visit < 16; visit++) {
-        unsigned i = visit < 8 ? visit ^ 4 : visit; /* decides which of equals is found */
+        unsigned i = visit < 8 ? visit ^ 4 : visit; /* the order decides among equals */
         const uint32_t *row = wg_matrix_src_row(c, WG_SRCA, row_a + i);
         for (unsigned j = 0; j < 16; j++) {
             datum d = read_scaled(zero_a ? 0 : row[j], (wg_style)c->style, scale[i]);

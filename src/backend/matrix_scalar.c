@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Matrix Unit's kernels in scalar C: what the vector kernels must equal. See matrix_alu.h for the arithmetic. */
+/* The Matrix Unit's kernels in scalar C: the reference for the vector kernels. See matrix_alu.h for the arithmetic. */
 #include "backend/matrix_internal.h"
 #include "num/simd.h"
 
@@ -56,7 +56,7 @@ static int32_t sum_of_products(const wg_mul_args *m, unsigned row, unsigned lane
         int32_t p = m->a->mantissa[k][lane] / WG_MATRIX_SCALE_A * (mb[2 * k + group] / WG_MATRIX_SCALE_B);
         int places = largest - m->a->exponent[k][lane] - eb[2 * k + group];
         if (places > 14)
-            continue; /* twelve bits: nothing is left */
+            continue; /* all twelve bits are shifted out */
         int32_t magnitude = wg_alu_align(p < 0 ? -p : p, places);
         sum += p < 0 ? -magnitude : magnitude;
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What configuration makes of the Matrix Unit's instructions: formats, width of Dst, where rows are. Decoded once and
- * cached until one of the words it depends on changes. Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, the instruction
- * pages.
+ * The configuration of the Matrix Unit's instructions: formats, width of Dst, row addressing. Decoded once and cached until
+ * one of its words changes. Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, the instruction pages.
  */
 #include "backend/matrix_internal.h"
 
@@ -10,7 +9,7 @@
 
 #include "isa/tile_regs.h"
 
-/* The thread's words with one bit of interest each, per architecture; words 0 to 3 are the same on both. */
+/* The thread's words of which one bit each is used, per architecture; words 0 to 3 are the same on both. */
 static const struct words {
     uint8_t clear_valid, fidelity, force_fp16;
     uint8_t dst_access; /* of Config; WH has none: any word */
@@ -31,7 +30,7 @@ static void work_out(const wg_matrix_ctx *c, wg_matrix_settings *s)
     s->fmt[WG_SRCA] = (uint8_t)(wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override)
                                     ? wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val)
                                     : wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA));
-    /* Decided here: SrcB's override works as SrcA's; no source uses it. */
+    /* Decided here: SrcB's override works like SrcA's; no source uses it. */
     s->fmt[WG_SRCB] = (uint8_t)(wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override)
                                     ? wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val)
                                     : wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB));
@@ -57,7 +56,7 @@ const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigne
     memcpy(&formats, c->cfg, sizeof formats);
     uint64_t flags = c->cfg[2] | (uint64_t)c->cfg[DEST_REGW_BASE] << 32;
     uint64_t modes = c->tcfg[w->clear_valid] | (uint64_t)c->tcfg[w->fidelity] << 16 |
-                     (uint64_t)c->tcfg[w->force_fp16] << 32 | UINT64_C(1) << 48; /* never the key of a new tile */
+                     (uint64_t)c->tcfg[w->force_fp16] << 32 | UINT64_C(1) << 48; /* differs from a new tile's key */
     uint64_t places = c->t->regs.config.bank[0][w->dst_access] | (uint64_t)debug << 32;
     /* Compared as scalars: vector loads of an array just written word by word would miss store forwarding. */
     if (__builtin_expect(((thread_words ^ s->key[0]) | (formats ^ s->key[1]) | (flags ^ s->key[2]) |
@@ -81,7 +80,7 @@ void wg_matrix_formats(wg_matrix_ctx *c)
         c->style = (uint8_t)wg_format_style(c->fmt[WG_SRCA]);
     }
     /*
-     * Ruling: SrcA's format says how SrcB is read (documents), except that without TF32 as its own format
+     * Ruling: SrcA's format determines how SrcB is read (documents), except that without TF32 as its own format
      * SrcB loses the three mantissa bits that only TF32 has (ttsim; the documents do not say).
      */
     c->style_b = c->style;

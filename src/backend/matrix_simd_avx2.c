@@ -182,7 +182,7 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
 
 /* ---- Matrix product --------------------------------------------------------------------------------- */
 
-/* 0x4000 >> d in each 16-bit lane; there is no such shift, so even and odd lanes take 32-bit ones. */
+/* 0x4000 >> d in each 16-bit lane; there is no such shift, so even and odd lanes use 32-bit shifts. */
 INLINE vec weight_of(vec d)
 {
     vec even = _mm256_srlv_epi32(all(0x4000), and_(d, 0xFFFF));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Matrix Unit's kernels in AVX-512: one row of 16 columns at a time, integers only. The same steps as
- * matrix_scalar.c; comments say where a step takes another form.
+ * matrix_scalar.c; comments mark steps that differ.
  */
 #include "backend/matrix_internal.h"
 
@@ -185,8 +185,8 @@ INLINE dst_row product_row(const wg_mul_args *m, unsigned i)
 }
 
 /*
- * Half up, of twice the value: (floor(2v / 2^d) + 1) / 2, so that d = 0 and a large d need no case of their own. For
- * 16 bits of Dst the low 13 bits go as well, again half up: both at once, in units of what remains.
+ * Half up, of twice the value: (floor(2v / 2^d) + 1) / 2, so that d = 0 and a large d need no case of their own. For a 16-bit
+ * Dst the low 13 bits are dropped as well, again half up: both in one step, in units of the remaining bits.
  */
 INLINE vec align_signed(form f, vec twice, vec d)
 {
@@ -201,7 +201,7 @@ INLINE vec align_unsigned(form f, vec twice, vec d)
                      : _mm512_srli_epi32(_mm512_add_epi32(v, all(1 + 0x2000)), 14);
 }
 
-/* Adds sums (shifted 14 places already: twice what is added) to one row of Dst. */
+/* Adds sums (already shifted 14 places: twice the addend) to one row of Dst. */
 INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, dst_row d)
 {
     vec h = load16(d.from_hi), zero = _mm512_setzero_si512();
@@ -223,7 +223,7 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
     vec magnitude = _mm512_abs_epi32(total);
     vec left = _mm512_lzcnt_epi32(magnitude);
     vec top = _mm512_sllv_epi32(magnitude, left);
-    const unsigned keep = f == WIDE ? 24 : f == HALF_EXP8 ? 8 : 11; /* bits, the leading one among them */
+    const unsigned keep = f == WIDE ? 24 : f == HALF_EXP8 ? 8 : 11; /* bits, including the leading one */
     vec mantissa = _mm512_srli_epi32(_mm512_add_epi32(_mm512_srli_epi32(top, 31 - keep), all(1)), 1);
     if (f == WIDE && lost_one) {
         __mmask16 lost = _mm512_cmpeq_epi32_mask(total, all(-1));
@@ -248,7 +248,7 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
 }
 
 /*
- * Two rows at a time, so that what is done to halves of datums is done to 32 of them at once. The datums of a row are
+ * Two rows at a time, so that operations on halves of datums process 32 of them at once. The datums of a row are
  * even (low) and odd (high) halves of a vector.
  */
 static const uint16_t whole[2][32] = {
@@ -262,8 +262,8 @@ static const uint16_t even[32] = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22
 INLINE vec low_halves(void) { return _mm512_loadu_si512(even); }
 INLINE vec high_halves(void) { return _mm512_or_si512(low_halves(), _mm512_set1_epi16(1)); }
 /*
- * accumulate() of a product for rows i and i + 1 of 32 bits. Sums are taken as they are in 32 bits, 16 places up, and
- * shifted by two more. Above a rounded mantissa are its carry and 6 of the 8 places that the exponent is off by.
+ * accumulate() of a product for rows i and i + 1 of 32 bits. Sums are used in 32 bits, 16 places up, and shifted by two more.
+ * Above a rounded mantissa are its carry and 6 of the 8 places that the exponent is off by.
  */
 INLINE void accumulate_wide(bool lost_one, bool fresh, const wg_mul_args *m, unsigned i, const vec *sums,
                             const vec *exponents)
@@ -302,7 +302,7 @@ INLINE void accumulate_wide(bool lost_one, bool fresh, const wg_mul_args *m, uns
         }
         vec magnitude = _mm512_abs_epi32(total[r]), left = _mm512_lzcnt_epi32(magnitude);
         vec rounded = _mm512_add_epi32(_mm512_srli_epi32(_mm512_sllv_epi32(magnitude, left), 7), all((6 << 25) + 1));
-        if (lost_one) { /* 8 more, which is a bit of its own, and as many less */
+        if (lost_one) { /* 8 more, which is a separate bit, and 8 less */
             __mmask16 lost = _mm512_cmpeq_epi32_mask(total[r], all(-1));
             left = _mm512_mask_mov_epi32(left, lost, all(4 + 8));
             rounded = _mm512_mask_mov_epi32(rounded, lost, all((6 + 8) << 25));
@@ -330,7 +330,7 @@ INLINE void accumulate_wide(bool lost_one, bool fresh, const wg_mul_args *m, uns
 /*
  * Lanes are 16 bits, even ones for products 0…7, odd ones for 8…15. A product p aligned by d places, half away
  * from zero, is mulhrs(2p - (p < 0), 2^(14 - d)), and the scaled mantissas give the first factor; a d above 14
- * gives 0 for the second. No exponent is below that of a product with zero, so none is negative in the end.
+ * gives 0 for the second. No exponent is below that of a product with zero, so the final one is never negative.
  */
 INLINE void product(form f, bool lost_one, const wg_mul_args *m)
 {
@@ -417,7 +417,7 @@ INLINE void accumulate_int(vec value, dst_row d)
     dst = _mm512_or_si512(dst, load16(d.from_lo));
     dst = _mm512_mask_sub_epi32(dst, _mm512_test_epi32_mask(h, all(0x8000)), _mm512_setzero_si512(), dst);
     vec sum = _mm512_add_epi32(dst, value);
-    /* Overflow: both operands have the sign that the sum has not. */
+    /* Overflow: both operands have the opposite sign of the sum. */
     vec wrong = _mm512_and_si512(_mm512_xor_si512(dst, sum), _mm512_xor_si512(value, sum));
     vec limit = _mm512_xor_si512(_mm512_srai_epi32(dst, 31), all(INT32_MAX));
     sum = _mm512_mask_mov_epi32(sum, _mm512_movepi32_mask(wrong), limit);
@@ -454,7 +454,7 @@ INLINE void store_ints(uint16_t *hi, uint16_t *lo, int_rows r)
     _mm512_storeu_si512(lo, _mm512_permutex2var_epi16(m0, low, m1));
 }
 
-/* One row; an overflow, or -2^31, which is none, is seen by the sign of `wrong`. */
+/* One row; the sign of `wrong` marks an overflow, or -2^31, which is not one. */
 INLINE vec add_ints(vec dst, vec value, vec *wrong)
 {
     enum { DIFFER_FROM_C = 0x42 }; /* (a ^ c) & (b ^ c) */
@@ -511,8 +511,8 @@ TARGET static void mul_int(const wg_mul_args *m)
 
 /*
  * Hosts that multiply unsigned bytes by signed ones, four products to a sum. In a fidelity phase an integer of SrcA is at
- * most 31, or 7 times 32, one of SrcB at most 15, or 63 times 16: without what they have in common they are bytes. SrcA's
- * get an offset, which is taken back with the sum of SrcB's. A byte's place in a vector of four: k, k + 8, k + 1, k + 9.
+ * most 31, or 7 times 32, one of SrcB at most 15, or 63 times 16: without the common factor they are bytes. SrcA's get an
+ * offset, which the sum of SrcB's corrects. The order of bytes in a vector of four: k, k + 8, k + 1, k + 9.
  */
 #define VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vnni")))
 enum { OFFSET = 64 };

@@ -13,13 +13,15 @@
 #include "backend/insn_finding.h"
 #include "report/touch.h"
 
-/* 0 is the own thread, otherwise the thread's number plus one. */
+/* 0: the thread itself; else the thread's number plus one. */
 static unsigned overridden(const wg_insn *insn, unsigned choice) { return choice ? choice - 1 : insn->thread; }
 
 static void setadc(wg_tile *t, const wg_insn *insn)
 {
-    /* SETADC.md's model keeps the override's two bits in the value, too, and calls itself weak there; public kernels
-     * set the X of other threads' counters to small values, so they do not belong to it. */
+    /*
+     * SETADC.md's model, which calls itself weak there, keeps the override's two bits in the value; public kernels rely on them
+     * not being part of it.
+     */
     uint32_t word = insn->word, value = WG_GET(SETADC, Value16, word);
     unsigned thread = overridden(insn, WG_GET(SETADC, ThreadOverride, word));
     unsigned channel = WG_GET(SETADC, ChannelIndex, word), dimension = WG_GET(SETADC, DimensionIndex, word);
@@ -44,13 +46,13 @@ static void setadcxx(wg_tile *t, const wg_insn *insn)
 
 typedef void (*move_fn)(wg_adc_channel *c, wg_adc_dimension dimension, uint32_t value);
 
-/* The instructions on a pair of dimensions of both channels: `selected` says which of the four take part. */
+/* The instructions on a pair of dimensions of both channels; `selected` selects among the four. */
 static void move_pair(wg_tile *t, const wg_insn *insn, wg_adc_dimension first, unsigned selected, move_fn move)
 {
     const uint32_t word = insn->word;
     const uint32_t value[4] = {WG_GET(SETADCXY, Ch0_X, word), WG_GET(SETADCXY, Ch0_Y, word),
                                WG_GET(SETADCXY, Ch1_X, word),
-                               WG_GET(SETADCXY, Ch1_Y, word)}; /* all six have them at the same places */
+                               WG_GET(SETADCXY, Ch1_Y, word)}; /* all six have them in the same positions */
     unsigned thread = overridden(insn, WG_GET(SETADCXY, ThreadOverride, word));
     for (unsigned unit = 0; unit < 3; unit++) {
         if (!(WG_GET(SETADCXY, CntSetMask, word) >> unit & 1))
@@ -86,7 +88,7 @@ static void setdvalid(wg_tile *t, const wg_insn *insn)
         unsigned bank = file == WG_SRCA ? src->unpack_bank_a : src->unpack_bank_b;
         if (wg_src_is_matrix(src, file, bank))
             wg_find_insn(t, WG_F_SRC_GIVEN_TWICE, insn, file * 2 + (bank & 1), 0);
-        if (t->arch->unpack.records_format) { /* ill-specified: what the last UNPACR left */
+        if (t->arch->unpack.records_format) { /* underspecified: left by the last UNPACR */
             uint8_t format = t->backend.unpack.held_format[file];
             wg_find_insn(t, WG_F_SETDVALID_FORMAT, insn, file, format);
             (file == WG_SRCA ? t->regs.src.format_a : t->regs.src.format_b)[bank & 1] = format;
@@ -96,8 +98,8 @@ static void setdvalid(wg_tile *t, const wg_insn *insn)
 }
 
 /*
- * Decided here: no page has RSTDMA; the public headers call it "soft reset of TDMA engine". It does what asserting and
- * releasing the TDMA-RISC bit of SOFT_RESET_0 does (SoftReset.md), and says so.
+ * Decided here: no page has RSTDMA; the public headers call it "soft reset of TDMA engine". It acts like asserting and
+ * releasing the TDMA-RISC bit of SOFT_RESET_0 (SoftReset.md), and is reported.
  */
 static void rstdma(wg_tile *t, const wg_insn *insn)
 {
@@ -144,7 +146,7 @@ static void misc_tick(wg_tile *t)
         u->pending &= (uint8_t) ~(1u << thread);
         const wg_insn *insn = &u->insn[thread];
         wg_touch_by(t, WG_AGENT_MISC, insn);
-        handlers[insn->op](t, insn); /* the ISA table sends no other here */
+        handlers[insn->op](t, insn); /* the ISA table routes no other here */
         wg_unit_completed(t, WG_AGENT_MISC, insn);
     }
 }

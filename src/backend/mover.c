@@ -3,11 +3,11 @@
  * The Mover: memcpy from L1, or memset to 0, into L1, backend configuration or (WH) NC's instruction RAM.
  *
  *     copy    reads   0 1 2 3 4 5 6 7            one per cycle into a window of eight
- *             writes        0 1 2 3 4 5 6 7      three cycles behind; the window is empty again after 11
+ *             writes        0 1 2 3 4 5 6 7      three cycles later; the window is empty after 11
  *     fill    writes  0 1 2 3 …                  one per cycle
  *
- * which is the documented eight units of 16 bytes per 11 cycles; a port or the Configuration Unit being taken makes it
- * slower. Decided here: that this is how the 11 cycles come about.
+ * This gives the documented eight units of 16 bytes per 11 cycles; a busy port or Configuration Unit makes it slower. Decided
+ * here: this pipeline as the explanation of the 11 cycles.
  *
  * Facts: Mover.md, XMOV.md, L1.md; GATE-16.
  */
@@ -24,7 +24,7 @@
 enum { UNIT = 16, READ_TO_WRITE = 3 };
 enum { TO_L1, TO_CONFIG, TO_IRAM, TO_NOWHERE };
 #define IRAM_FIRST UINT32_C(0x40000)
-#define REGION UINT32_C(0x10000) /* of the targets that are not L1 */
+#define REGION UINT32_C(0x10000) /* size of the targets other than L1 */
 
 bool wg_mover_busy(const wg_tile *t) { return t->backend.mover.busy; }
 
@@ -46,7 +46,7 @@ static bool outside_l1(const wg_tile *t, uint32_t address, uint32_t count)
     return !wg_l1_holds(t->spec->l1_bytes, address, count);
 }
 
-/* Where the destination lies; an undefined range is reported and nothing is moved. */
+/* Finds the destination; an undefined range is reported and nothing is moved. */
 static bool resolve(wg_tile *t, wg_mover *m, unsigned agent, const wg_insn *insn, uint32_t dst, uint32_t src,
                     uint32_t count)
 {
@@ -102,12 +102,12 @@ void wg_mover_soft_reset(wg_tile *t, bool held)
     if (held)
         m->busy = m->finishing = false;
     wg_wake_threads(&t->sched);
-    wg_wake(&t->sched, WG_AGENT_MOVER); /* a command that waited for it */
+    wg_wake(&t->sched, WG_AGENT_MOVER); /* a command may wait for it */
 }
 
 /* ---- Moving ----------------------------------------------------------------------------------------- */
 
-/* The transfer's own touches: those of its XMOV, or of the core whose TDMA-RISC command it is. */
+/* Emits the transfer's touches as its XMOV's, or as those of the core that wrote the TDMA-RISC command. */
 static void touch(wg_tile *t, const wg_mover *m, unsigned how, wg_touch_space space, uint32_t first, uint32_t count)
 {
     if (!wg_touch_watched(t))
@@ -240,7 +240,7 @@ static void mover_accept(wg_tile *t, const wg_insn *insn)
     unsigned thread = insn->thread;
     if (WG_GET(XMOV, Mov_block_selection, insn->word))
         wg_findf(t, WG_F_MOVER_OPERAND, wg_insn_finding(insn, 1, 0),
-                 "move block 1"); /* XMOV.md knows (0, 0) alone; taken as that */
+                 "move block 1"); /* XMOV.md defines only (0, 0); treated as that */
     m->insn = *insn;
     wg_mover_start(t, WG_AGENT_THREAD0 + thread, insn,
                    wg_config_get(t, thread, WG_CFG_THCON_SEC0_REG6_Destination_address) << 4,
@@ -266,7 +266,7 @@ static void mover_tick(wg_tile *t)
         wg_wake_at(&t->sched, WG_AGENT_MOVER, m->step_at);
 }
 
-/* XMOV itself is over in one cycle; the transfer is no instruction of the thread. */
+/* XMOV itself takes one cycle; the transfer is not an instruction of the thread. */
 static bool mover_holds_instruction(const wg_tile *t, unsigned thread)
 {
     return t->backend.mover.insn.id && t->backend.mover.insn.thread == thread;

@@ -10,7 +10,7 @@ bool wg_mover_implements(wg_insn_id id, wg_arch_id arch);
 
 /* The Mover has requests outstanding, of any thread or of TDMA-RISC (GATE-16, TDMA-RISC's status bit 0). */
 bool wg_mover_busy(const wg_tile *t);
-/* Starts a transfer (byte addresses, mode as wg_mover_mode); the caller has seen that it is not busy. */
+/* Starts a transfer (byte addresses, mode as wg_mover_mode); the Mover must not be busy. */
 void wg_mover_start(wg_tile *t, unsigned agent, const wg_insn *insn, uint32_t dst, uint32_t src, uint32_t count,
                     unsigned mode);
 /* Soft reset: entering aborts the transfer, holding discards new ones. */

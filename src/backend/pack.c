@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packers (WH: four; BH: one, with four Dst read interfaces): the unit and its time.
+ * The packers (WH: four; BH: one, with four Dst read interfaces): the unit and its timing.
  *
- *     gate ──> address generators ──┬──> packer 0: rows, one after the other ──> 16-byte lines ──> L1
+ *     gate ──> address generators ──┬──> packer 0: rows in sequence ──> 16-byte lines ──> L1
  *              (one instruction     ├──> packer 1 …
  *               per cycle: the gate)└──> …
  *
- *     PACR accepted at c, n cycles of rows or lines:   c … c+n-1   the packer takes nothing else
+ *     PACR accepted at c, n cycles of rows or lines:   c … c+n-1   the packer is busy
  *                                                      c+n+3       data in L1, complete
  *
- * A thread waits at its gate until every packer it names can take the instruction, and until the blocks of Dst that it
- * would read have settled. Instructions of one packer take effect in order; one for several packers completes when
- * the last of them is done, and is in each packer's pipeline until that one is done.
+ * A thread stalls at its gate until every packer that the instruction names can accept it, and until the blocks of Dst to be
+ * read have settled. Instructions of one packer take effect in order. One for several packers completes when the last of them
+ * is done, and stays in each packer's pipeline until that packer is done.
  *
- * Decided here: a packer's pipeline is four stages; it takes an instruction when the one before has read its last row;
- * 16 instructions may be in flight; contention for ports and banks of L1 costs the packers nothing. PACR_SETREG
- * takes one cycle of the packers it names and acts when all of them are done with what came before. TBUFCMD takes one
- * cycle of packer 0, is reported and changes nothing.
+ * Decided here: a packer's pipeline has four stages; it accepts an instruction when the previous one has read its last row;
+ * 16 instructions may be in flight; contention for ports and banks of L1 does not delay the packers. PACR_SETREG occupies the
+ * packers it names for one cycle and acts when all of them have finished earlier instructions. TBUFCMD occupies packer 0 for
+ * one cycle, is reported and changes nothing.
  *
  * Facts: Packers/README.md, PACR.md, PACR_SETREG.md, L1.md, Dst.md; BH's PACR_SETREG from the assembly table; GATE-12.
  */
@@ -34,7 +34,7 @@ bool wg_pack_implements(wg_insn_id id, wg_arch_id arch)
     return id == WG_I_PACR || id == WG_I_PACR_SETREG || id == WG_I_TBUFCMD;
 }
 
-/* ---- The gate's questions ------------------------------------------------------------------------------------ */
+/* ---- Checks at the gate --------------------------------------------------------------------------------------- */
 
 /* Decided here: TBUFCMD, of which the assembly table says "reserved for future use", passes through packer 0. */
 static unsigned packers_of(const wg_tile *t, const wg_insn *insn)
@@ -51,7 +51,7 @@ static bool refuse(wg_stall *why, unsigned reason, unsigned resource, unsigned h
 
 static bool check(const wg_tile *tile, const wg_insn *insn, wg_stall *why)
 {
-    wg_tile *t = (wg_tile *)tile; /* writes its caches of configuration alone */
+    wg_tile *t = (wg_tile *)tile; /* changes only its caches of configuration */
     const wg_pack *u = &t->backend.pack;
     uint64_t now = t->sched.now, ready = 0;
     unsigned mask = packers_of(t, insn);
@@ -140,7 +140,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
         if (alone)
             wg_wake_at(&t->sched, WG_AGENT_PACK, done);
     }
-    for (unsigned rest = alone ? 0 : job->packers; rest; rest &= rest - 1) { /* all at once */
+    for (unsigned rest = alone ? 0 : job->packers; rest; rest &= rest - 1) { /* all in the same cycle */
         unsigned i = (unsigned)__builtin_ctz(rest);
         job->part[i].done_at = u->packer[i].last_done = last;
         wg_wake_at(&t->sched, WG_AGENT_PACK, last);
@@ -167,7 +167,7 @@ static void write_register(wg_tile *t, const wg_insn *insn, uint32_t address, ui
 }
 
 /*
- * BH: the form with ModeSel sets 16 bits of the value that the other form writes. Decided here: the first two of its
+ * BH: the form with ModeSel sets 16 bits of the value written by the other form. Decided here: the first two of its
  * four addresses are WH's; the others are reported and not written.
  */
 static void set_register(wg_tile *t, const wg_pack_job *job)
@@ -187,7 +187,7 @@ static void set_register(wg_tile *t, const wg_pack_job *job)
     uint32_t low = WG_GET(PACR_SETREG, WrData, word);
     uint32_t value = low + ((low * d->set_reg_hi_scaler[job->setreg_format & 3] & 0x1FFFF) << 12);
     uint32_t address = MMIO + d->pack_set_reg_base[select & 1] + (WG_GET(PACR_SETREG, StreamId, word) << 12);
-    /* The table of operands: both are needed to trigger the write. */
+    /* The operand table: both are needed to trigger the write. */
     if (!WG_GET(PACR_SETREG, Push, word) || !WG_GET(PACR_SETREG, Flush, word) || select > 1)
         wg_find_insn(t, WG_F_PACK_SETREG, insn, address, word);
     else
@@ -209,7 +209,7 @@ static void sample_late(wg_tile *t, wg_pack_job *job)
     job->has_edges = s->has_edges;
     job->edges = s->edges;
     for (unsigned i = 0; i < WG_PACKERS; i++)
-        job->part[i].set.straight = false; /* decided from what was sampled at the start */
+        job->part[i].set.straight = false; /* based on the sample at the start */
 }
 
 static void complete(wg_tile *t, wg_pack_job *job, unsigned packer)
@@ -242,7 +242,7 @@ static void tick(wg_tile *t)
             some = true;
         }
         if (job->packers) {
-            if (some) { /* a wait for this packer alone may end */
+            if (some) { /* a wait for only this packer may end */
                 wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_PACK));
                 wg_wake_idle_watchers(&t->sched);
             }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PACR's address generators: configuration and counters become a place in Dst, addresses in L1 and modes.
+ * PACR's address generators: turn configuration and counters into a place in Dst, addresses in L1 and modes.
  *
  *     counters, channel 0 ──> first datum in Dst (or L1), datum count (with channel 1's X)
- *     counters, channel 1 ──> where the streams in L1 begin, if they do not go on where they are
+ *     counters, channel 1 ──> where the streams in L1 begin, unless they continue
  *
  * A packed tile in L1:  [16 bytes of header, not written] [row starts, if compressed] [exponents, if 8 bits or less]
  *                       [datums]
  *
- * Decided here: all configuration is read when the instruction is accepted, and the counters move on then. The
- * pages let some fields be sampled later; software that waits for the packers sees no difference.
+ * Decided here: all configuration is read when the instruction is accepted, and the counters step then. The pages permit some
+ * fields to be sampled later; software that waits for the packers sees no difference.
  *
- * BH: read interface i of the mask reads row StartRow + i, which has to lie in StartRow's aligned group of four (the
- * page's code and its text disagree for a StartRow that is no multiple of four; this is the text, and ttsim).
+ * BH: read interface i of the mask reads row StartRow + i, which must lie in StartRow's aligned group of four (the page's
+ * code and text disagree for a StartRow that is not a multiple of four; this follows the text and ttsim).
  *
- * BH: CtxtCtrl 0 takes the context from CfgContext; 1 and 3 take the packer's own, which goes on by one behind a Last,
- * or behind as many planes as auto_ctxt_inc_xys_cnt says; 2 sets it back and does nothing else. Decided here: from
- * context 3 it goes to 0 with 1 and stays with 3 ("will not be reset, if those would have been reset for 01").
+ * BH: CtxtCtrl 0 takes the context from CfgContext; 1 and 3 use the packer's own, which advances by one after a Last, or
+ * after auto_ctxt_inc_xys_cnt planes; 2 only resets it. Decided here: after context 3, 1 wraps to 0 and 3 stays ("will not be
+ * reset, if those would have been reset for 01").
  *
  * Facts: InputAddressGenerator.md, OutputAddressGenerator.md, BlackholeA0 PACR.md; for BH's RowPadZero, contexts,
  * AddrCntContext and the ZeroWrite of many rows the assembly table.
@@ -29,12 +29,12 @@
 #include "backend/pack_internal.h"
 #include "num/l1_formats.h"
 
-/* BH's operands that have a description and no page. */
+/* BH's operands that are described but have no page. */
 enum {
     ONLY_DESCRIBED = WG_OPERAND_MASK(BH, PACR, CtxtCtrl) | WG_OPERAND_MASK(BH, PACR, DstAccessMode) |
                      WG_OPERAND_MASK(BH, PACR, RowPadZero) | WG_OPERAND_MASK(BH, PACR, CfgContext)
 };
-/* Operands that a usual PACR does not have. */
+/* Operands that the usual PACR does not use. */
 enum { NOT_USUAL = ONLY_DESCRIBED | WG_OPERAND_MASK(BH, PACR, Flush) | WG_OPERAND_MASK(BH, PACR, ZeroWrite) };
 enum { OWN_CONTEXT = 1, RESET_CONTEXT = 2, OWN_CONTEXT_STAYS = 3 };
 
@@ -79,7 +79,7 @@ static uint32_t datum_count(const wg_insn *insn, const wg_adc_channel *channel)
     return WG_GET(PACR, Flush, insn->word) ? 0 : (channel[1].x - channel[0].x + 1) & 0x3FFFF;
 }
 
-/* The last PACR of a plane reads only the rows that are left. */
+/* The last PACR of a plane reads only the remaining rows. */
 static unsigned rest_of_plane(const wg_tile *t, const wg_pack_section *section, unsigned mask)
 {
     unsigned rows = section->from_dst.rows_per_plane, position = t->backend.pack.planned_row;
@@ -234,7 +234,7 @@ static uint8_t descale_shift(wg_tile *t, const wg_insn *insn, const wg_pack_setu
     return wg_config_word(t, insn->thread, word) >> z % 4 * 8 & 31;
 }
 
-/* RowPadZero: bits [1:0] say when, bit 2 what. */
+/* RowPadZero: bits [1:0] when to pad, bit 2 with which value. */
 static wg_pack_padding padding_of(const wg_tile *t, const wg_insn *insn)
 {
     unsigned field = WG_OPERAND(BH, PACR, RowPadZero, insn->word), when = field & 3;
@@ -345,9 +345,9 @@ static void move_position(wg_tile *t, const wg_pack_job *job, const wg_pack_sect
 /* ---- Time --------------------------------------------------------------------------------------------------- */
 
 /*
- * Decided here: a packer reads as many rows of Dst and writes as many lines to L1 per cycle as the architecture's
- * descriptor says, whichever takes longer; the padding of flushes, exponents and row starts cost nothing more.
- * Accumulation in L1 is WH's atomic one, five cycles per line; on BH it costs no more than writing.
+ * Decided here: a packer reads rows of Dst and writes lines to L1 at the rates in the architecture's descriptor; the slower
+ * one counts. The padding of flushes, exponents and row starts adds nothing. WH accumulates in L1 by atomics, five cycles per
+ * line; on BH accumulation costs no more than writing.
  */
 static unsigned cycles_for(const wg_arch *arch, uint32_t rows, uint32_t lines)
 {
@@ -492,9 +492,9 @@ static bool plan_usual(wg_tile *t, wg_pack_job *job)
     return true;
 }
 
-/* ---- The same once more ---------------------------------------------------------------------------------------- */
+/* ---- A repeated PACR ------------------------------------------------------------------------------------------- */
 
-/* Are packers, configuration, word and counters the ones of the remembered PACR? */
+/* Do packers, configuration, word and counters equal those of the remembered PACR? */
 static bool is_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s)
 {
     const wg_pack_again *a = &t->backend.pack.again;
@@ -520,7 +520,7 @@ static bool plan_again(wg_tile *t, const wg_pack_job *job)
     return true;
 }
 
-/* Can the plan be reused? It depends on nothing but word, configuration and counters, and nothing was reported. */
+/* Can the plan be reused? Only if it depends on nothing but word, configuration and counters, and nothing was reported. */
 static bool may_be_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s)
 {
     const wg_insn *insn = &job->insn;

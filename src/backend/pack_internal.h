@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the packers' files share. */
+/* Shared by the packers' files. */
 #ifndef WG_PACK_INTERNAL_H
 #define WG_PACK_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "backend/pack.h"
 #include "isa/tile_regs.h"
 
-/* The packers that an instruction names; never 0, which is no documented mask. */
+/* The packers that an instruction names; never 0, which is not a documented mask. */
 static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
 {
     unsigned mask = WG_GET(PACR, Select, insn->word);
@@ -19,9 +19,9 @@ static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
  * any.
  */
 uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block);
-/* The same for BH's usual PACR (see wg_pack_usual); false: this is not one. */
+/* As wg_pack_rows_ready(), for BH's usual PACR (see wg_pack_usual); false: this is not one. */
 bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block);
-/* The cached part that depends on word and configuration alone. */
+/* The cached part that depends only on word and configuration. */
 static inline wg_pack_usual *wg_pack_usual_for(wg_tile *t, const wg_insn *insn)
 {
     return &t->backend.pack.usual[WG_GET(PACR, Last, insn->word)];
@@ -34,7 +34,7 @@ static inline uint32_t wg_pack_usual_start(const wg_pack_setup *s, const wg_pack
     uint32_t address = s->in_base + c->y * s->in_stride[1] + c->z * s->in_stride[2] + c->w * s->in_stride[3];
     return ((address >> usual->shift & ~15u >> usual->shift) + s->section[0].dst_offset) & 0x3FFF;
 }
-/* Gives streams without an address one, from the counters of channel 1. */
+/* Gives an address from the counters of channel 1 to streams that have none. */
 void wg_pack_place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,
                            unsigned packer, const wg_adc_channel *c);
 /* Steps the counters of the threads in `which` by the instruction's address mode. */
@@ -45,8 +45,9 @@ static inline unsigned wg_pack_ones(unsigned mask) /* of four bits */
 }
 
 /*
- * The thread's configuration, decoded; `sections` are the ones that an instruction uses (pack_setup.c). An instruction that
- * waits at the gate only asks. One that is accepted reads: writes under way are reported, and touches if somebody watches.
+ * The thread's configuration, decoded; `sections` are the ones that an instruction uses (pack_setup.c). An instruction
+ * stalled at the gate only asks. One that is accepted reads: writes in flight are reported, and touches emitted while
+ * observed.
  */
 typedef enum wg_pack_look { WG_PACK_ASKS, WG_PACK_READS } wg_pack_look;
 const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsigned sections, wg_pack_look look);
@@ -95,9 +96,9 @@ typedef struct wg_pack_output {
     unsigned packer;
     const wg_insn *insn;
 } wg_pack_output;
-/* PACR's datums, out of Dst and into L1 (pack_move.c). */
+/* Moves PACR's datums from Dst to L1 (pack_move.c). */
 void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer);
-/* The end of a tile, or of a flush: what the buffers hold is written. */
+/* Ends a tile or a flush: writes the buffers' contents. */
 void wg_pack_end_tile(const wg_pack_output *out, unsigned thread, bool last, const wg_pack_settings *set);
 /* Advances the tile position by `rows`. */
 static inline void wg_pack_next_row(wg_packer *p, const wg_pack_settings *set, unsigned rows)
@@ -110,7 +111,7 @@ static inline void wg_pack_next_row(wg_packer *p, const wg_pack_settings *set, u
         (*outer)++;
     }
 }
-/* Does the data differ in settings from what the streams hold, or start at a new address? */
+/* Does the data differ in settings from the streams' contents, or start at a new address? */
 static inline bool wg_pack_begins(const wg_packer *p, const wg_pack_part *part)
 {
     return part->places || p->format != part->set.out_format || p->accumulates != part->set.accumulate ||
@@ -118,15 +119,15 @@ static inline bool wg_pack_begins(const wg_packer *p, const wg_pack_part *part)
 }
 /* Random bits for one row. */
 void wg_pack_draw(wg_packer *p, uint32_t random[16]);
-/* New addresses, if the part has some. */
+/* Sets new addresses, if the part has any. */
 void wg_pack_begin(const wg_pack_output *o, const wg_pack_part *part);
-/* Datums as the late conversion leaves them. */
+/* Appends datums after the late conversion. */
 void wg_pack_put(const wg_pack_output *o, unsigned count, const uint32_t value[16]);
 /* `bytes` of data, whole lines, have been written at the end of the data stream; `rows` exponents belong to them. */
 void wg_pack_wrote(const wg_pack_output *o, uint32_t bytes, unsigned rows, const uint8_t *exponents);
 /* Ends a row of compressed data. */
 void wg_pack_end_row(const wg_pack_output *o, bool zero_flags);
-/* Writes what the buffers hold, padded with zeros. */
+/* Writes the buffers' contents, padded with zeros. */
 void wg_pack_flush(const wg_pack_output *o);
 
 #endif

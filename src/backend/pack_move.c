@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PACR's datums on their way, a row of Dst at a time:
+ * The path of PACR's datums, one row of Dst at a time:
  *
  *     Dst ── early conversion ── edge mask ── ReLU ── histogram ─┬─ threshold ── downsampling ── late ──> streams
  *     L1, or zeros ──────────────────────────────────────────────┘
  *
  * Decided here: everything is read from Dst and written to the streams in the cycle in which the packer is done with
- * the instruction; a datum of L1 that lies outside of it is 0.
+ * the instruction; a datum outside L1 reads as 0.
  *
- * The tile position that chooses edge masks counts rows of 16 datums on WH, enabled read interfaces on BH; nothing
- * but the end of a plane sets it back (the pages; ttsim also does so when a tile begins).
+ * The tile position that chooses edge masks counts rows of 16 datums on WH, enabled read interfaces on BH; only the end of a
+ * plane resets it (the pages; ttsim also does so when a tile begins).
  *
  * Facts: the pages of Packers/, BlackholeA0 PACR.md.
  */
@@ -29,9 +29,9 @@ typedef struct mover {
     const wg_pack_part *part;
     wg_dst_access access;
     bool wide, statistics;
-    wg_mid from;        /* what the early conversion makes */
+    wg_mid from;        /* result of the early conversion */
     unsigned turn;      /* of the downsampling mask */
-    unsigned interface; /* BH: how many enabled ones came before */
+    unsigned interface; /* BH: number of enabled ones before it */
 } mover;
 
 /* ---- Tile position -------------------------------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ static inline bool find_sixteen(const wg_dst *d, wg_dst_access access, bool wide
         return false;
     unsigned stored = wg_dst_stored(access, first & (WG_DST_ROWS - 1), wide);
     uint64_t all =
-        wide ? UINT64_C(0x00FF00FF) : UINT64_C(0xFFFF); /* of 32 bits: eight, and eight behind their low halves */
+        wide ? UINT64_C(0x00FF00FF) : UINT64_C(0xFFFF); /* 32 bits: eight, and eight after their low halves */
     if (d->undefined[stored >> 6 & 15] >> (stored & 63) & all)
         return false;
     const uint16_t *high = d->bits[stored], *behind = wide ? high + 16 * 16 : high + 8 * 16;
@@ -218,7 +218,7 @@ static inline bool find_sixteen(const wg_dst *d, wg_dst_access access, bool wide
     return at->fours = true;
 }
 
-/* `rows` (at most 16) whole rows of Dst from `first` on, straight to where the data stream is. */
+/* `rows` (at most 16) whole rows of Dst from `first` on, straight to the data stream's position. */
 static void straight_rows(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part, unsigned first,
                           unsigned rows)
 {
@@ -347,7 +347,7 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
         wg_pack_end_row(&out, part->set.zero_flags);
     if (!job->last && !job->flush) {
         if (wg_touch_watched(t))
-            for (unsigned i = 0; i < WG_PACK_STREAMS; i++) /* 16 bytes or less that wait for more */
+            for (unsigned i = 0; i < WG_PACK_STREAMS; i++) /* 16 bytes or less of an incomplete line */
                 wg_touch_emit(t, WG_TOUCH_WRITE | WG_TOUCH_BUFFERED, WG_TOUCH_L1, p->stream[i].address,
                               p->stream[i].fill, packer);
         return;

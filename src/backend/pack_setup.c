@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packers' configuration, decoded once for as long as it does not change.
+ * The packers' configuration, decoded once and cached until it changes.
  *
  *     Config of the thread's bank ──> wg_pack_setup: addresses, strides, modes
  *                                       └── wg_pack_section per packer (BH: per context): formats, places in L1
  *
- * Nothing here looks at an instruction: findings that configuration alone gives cause to are noted as flags, and
- * reported when an instruction uses what they speak of.
+ * Nothing here depends on an instruction: findings caused by configuration alone are recorded as flags, and reported when an
+ * instruction uses the settings concerned.
  *
- * While the Configuration Unit has instructions, everything is read anew through the check for writes under way.
+ * While the Configuration Unit has instructions, everything is read again through the check for writes in flight.
  *
- * Facts: FormatConversion.md, InputAddressGenerator.md, OutputAddressGenerator.md, EdgeMasking.md; BH: which section
- * belongs to which packer on WH belongs to which context (Decided here: the sections are there, four of each).
+ * Facts: FormatConversion.md, InputAddressGenerator.md, OutputAddressGenerator.md, EdgeMasking.md; WH's sections per packer
+ * are BH's sections per context (Decided here: BH has all four).
  */
 #include "backend/config.h"
 #include "backend/insn_finding.h"
@@ -26,7 +26,7 @@ typedef struct reader {
     unsigned thread;
     bool check;    /* report writes in flight */
     bool touch;    /* collect touches */
-    unsigned when; /* PACR.md: some fields are taken when it starts (the input address generator's), others later */
+    unsigned when; /* PACR.md: some fields are sampled when it starts (the input address generator's), others later */
 } reader;
 
 static void note(const reader *r, unsigned at, uint32_t mask)
@@ -67,12 +67,12 @@ static uint32_t get(const reader *r, unsigned id)
 #define PACKER(r, i, name) \
     get((r), ((const uint16_t[]){WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name, \
                                  WG_CFG_THCON_SEC1_REG1_##name, WG_CFG_THCON_SEC1_REG8_##name})[i])
-/* One of four numbered fields, or the word in which such fields lie. */
+/* One of four numbered fields, or the word that holds them. */
 #define NUMBERED(before, i, after) \
     (((const uint16_t[]){WG_CFG_##before##0_##after, WG_CFG_##before##1_##after, WG_CFG_##before##2_##after, \
                          WG_CFG_##before##3_##after})[i])
 
-/* Which of the values 0 to 3 the fields of two bits in a word have: a bit per value. */
+/* The set of values 0 to 3 of the two-bit fields in a word: a bit per value. */
 static unsigned values_in(uint32_t fields, unsigned count)
 {
     unsigned values = 0;
@@ -227,7 +227,7 @@ static void decode_section(reader *r, wg_pack_setup *s, unsigned i)
     section->bad_threshold = set->threshold_on && set->in_format == WG_FMT_BFP2A;
     set->threshold_on &= set->in_format != WG_FMT_BFP2A && set->in_format != WG_FMT_BFP2;
 
-    /* Input from elsewhere differs in its formats alone. */
+    /* Input from elsewhere differs only in its formats. */
     wg_pack_settings other = *set;
     other.mid = section->from_elsewhere.mid;
     other.late = section->from_elsewhere.late;

@@ -6,17 +6,17 @@
  *             │                  └── magnitudes ──┐
  *             └───────────────────────────────────┴──> data stream        each stream: a buffer of 16 bytes, an address
  *
- * Compression comes first, if at all: a datum is joined by the number of zeros (at most 15) that follow it and are
- * left out; the first and the last datum of a row stay. After 32 datums come their 32 counters of four bits; a third
- * stream holds the number of datums before each row, and in the end of all.
+ * Compression, if enabled, comes first: each datum carries the number of zeros (at most 15) that follow it and are omitted;
+ * the first and the last datum of a row are never omitted. After 32 datums come their 32 counters of four bits; a third
+ * stream holds the number of datums before each row, and finally the total.
  *
  * Stochastic rounding: the pages speak of generators, of their seed (BackendConfiguration.md) and reset, and of the
  * bias of the comparison, which is that of the Vector Unit's. Decided here: they are the Vector Unit's, one per column
  * of a packer, stepped by each row that is rounded and by each block; seeded like lanes 0 to 15.
  *
  * Facts: OutputAddressGenerator.md, Compression.md, FormatConversion.md, L1.md. Decided here: as many zeros as fit are
- * left out (the exact logic is not specified); a datum is zero if all its bits are; the size of a tile, in lines, runs
- * from its first stream to the end of its data; a BFP block that is not full when it is flushed is filled with zeros.
+ * omitted (the exact logic is not specified); a datum is zero if all its bits are; the size of a tile, in lines, runs from
+ * its first stream to the end of its data; a BFP block that is not full when it is flushed is filled with zeros.
  */
 #include <string.h>
 

@@ -5,11 +5,11 @@
  *
  *      accepted        c                          cycles until complete
  *      DMANOP, SETDMAREG                          1
- *      REG2FLOP, FLUSHDMA                         2 and more
+ *      REG2FLOP, FLUSHDMA                         2 or more
  *      ADD, SUB, MUL, BITWOP, SHIFT, CMPDMAREG    3, or 4 if the two registers are in different groups of four
- *      memory instructions                        3 and more; results arrive later
+ *      memory instructions                        3 or more; results arrive later
  *
- * One instruction at a time, no pipelining; while it executes, its thread issues nothing at all.
+ * One instruction at a time, no pipelining; while it executes, its thread issues nothing.
  *
  * Facts: ScalarUnit.md, SETDMAREG_*.md, *DMAREG.md, REG2FLOP_*.md, FLUSHDMA.md, DMANOP.md; GATE-10, GATE-21.
  */
@@ -47,7 +47,7 @@ void wg_scalar_write(wg_tile *t, unsigned thread, unsigned reg, uint32_t value)
     wg_touch_gpr(t, WG_TOUCH_WRITE, thread, reg & (WG_GPRS - 1), 1);
 }
 
-/* A register that a result under way will overwrite later is about to be written: the order is not certain. */
+/* A register is about to be written that a result in flight will overwrite later: the order is not guaranteed. */
 static void check_result(wg_tile *t, const wg_insn *insn, unsigned reg)
 {
     reg &= WG_GPRS - 1;
@@ -56,7 +56,7 @@ static void check_result(wg_tile *t, const wg_insn *insn, unsigned reg)
                  "GPR %u is written, and an older result is still to come", reg);
 }
 
-/* GPRs of the thread that results of memory instructions under way will overwrite. */
+/* GPRs of the thread that results of memory instructions in flight will overwrite. */
 static uint64_t under_way(const wg_tile *t, unsigned thread)
 {
     uint64_t pending = 0;
@@ -232,14 +232,15 @@ static bool step_setdmareg(wg_tile *t, wg_scalar *u)
 
 /* ---- Arithmetic ------------------------------------------------------------------------------------- */
 
-/* All of them have their operands at the same places. */
+/* All of them have their operands in the same positions. */
 static bool constant(uint32_t word) { return WG_GET(ADDDMAREG, OpBisConst, word); }
 static unsigned result_reg(uint32_t word) { return WG_GET(ADDDMAREG, ResultRegIndex, word); }
 static unsigned mode(uint32_t word) { return WG_GET(CMPDMAREG, OpSel, word); }
 
 /*
- * Decided here: a result that an RDCFG writes in this very cycle is seen. RDCFG.md warns of the instruction behind an
- * RDCFG (and so does the finding), but the public matrix product kernels of Blackhole add to RDCFG's result in it.
+ * Decided here: a result that an RDCFG writes in this very cycle is visible. RDCFG.md warns against its use in the
+ * instruction after an RDCFG (and so does the finding), but Blackhole's public matrix product kernels add to RDCFG's result
+ * there.
  */
 static uint32_t alu_operand(wg_tile *t, const wg_insn *insn, unsigned reg)
 {
@@ -311,7 +312,7 @@ static bool step_cmp(wg_tile *t, wg_scalar *u)
 /* ---- REG2FLOP --------------------------------------------------------------------------------------- */
 
 /*
- * Decided here: BH has no page, and its list of configuration writers leaves REG2FLOP out; the WH page speaks.
+ * Decided here: BH has no page, and its list of configuration writers omits REG2FLOP; the WH page applies.
  * Target 0 is THCON configuration, 2 and 3 are address counters, 1 is not defined.
  */
 static unsigned start_reg2flop(wg_tile *t, const wg_insn *insn)
@@ -339,7 +340,7 @@ static void reg2flop_config(wg_tile *t, wg_scalar *u)
     wg_config_scalar_write(t, bank, base + (wide ? index & ~3u : index), u->operand, wide ? 4 : 1);
 }
 
-/* Sizes: 32, 16 or 8 bits from the byte that the shift names; what does not fit is 0. */
+/* Sizes: 32, 16 or 8 bits from the byte that the shift selects; bytes beyond the register are 0. */
 static uint32_t reg2flop_value(uint32_t word, uint32_t value)
 {
     unsigned shift = WG_GET(REG2FLOP, ByteOffset, word);
@@ -366,7 +367,7 @@ static void reg2flop_adc(wg_tile *t, wg_scalar *u)
 
 static bool step_reg2flop(wg_tile *t, wg_scalar *u)
 {
-    /* Both targets wait for the Configuration Unit to leave THCON configuration alone (not a typo, says the page). */
+    /* Both targets stall while the Configuration Unit writes THCON configuration ("not a typo", says the page). */
     if (wg_config_thcon_contended(t)) {
         u->until = t->sched.now + 1;
         return false;

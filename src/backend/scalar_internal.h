@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between scalar.c and scalar_memory.c. */
+/* Shared by scalar.c and scalar_memory.c. */
 #ifndef WG_SCALAR_INTERNAL_H
 #define WG_SCALAR_INTERNAL_H
 
 #include "backend/scalar.h"
 
 /*
- * An instruction's two moments. `start` runs when it is accepted (phase E of c), captures operands and says
- * after how many cycles `step` is due; `step` runs then (phase B), and returns true when the instruction is
- * done, or false after it has set `until` to when it wants to be asked again.
+ * An instruction's two stages. `start` runs when it is accepted (phase E of c), captures operands and returns the number of
+ * cycles until `step`. `step` runs then (phase B) and returns true when the instruction is done, or false after setting
+ * `until` to the cycle of its next step.
  */
 typedef struct wg_scalar_handler {
     unsigned (*start)(wg_tile *t, const wg_insn *insn);
@@ -17,12 +17,12 @@ typedef struct wg_scalar_handler {
 } wg_scalar_handler;
 
 /*
- * The instruction cannot go on: it waits for `holder`. Always false, for `return`. It steps again when an answer
- * arrives, or in the cycle after anything that gates wait for has changed.
+ * Stalls the instruction on `holder`. Always returns false, for `return`. It steps again when an answer arrives, or in the
+ * cycle after any wait condition has changed.
  */
 bool wg_scalar_wait(wg_tile *t, wg_stall_reason reason, unsigned resource, unsigned holder);
 
-/* A register written in the cycle that has just ended; the first leaves it to the caller to say who touched it. */
+/* Writes a register in the cycle that has just ended; the first leaves the touch to the caller. */
 void wg_scalar_deliver(wg_tile *t, unsigned thread, unsigned reg, uint32_t value);
 void wg_scalar_write(wg_tile *t, unsigned thread, unsigned reg, uint32_t value);
 

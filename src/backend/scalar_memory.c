@@ -2,15 +2,15 @@
 /*
  * The Scalar Unit's memory instructions.
  *
- *     accepted c ── operands ── sent at c + 3 (later if the port is taken) ── memory at + 3 ── result at + 7
+ *     accepted c ── operands ── sent at c + 3 (later if the port is busy) ── memory at + 3 ── result at + 7
  *                                                                                             (atomics: + 24)
  *
- * The instruction is complete when its request is sent; ATCAS and ATINCGETPTR keep the unit until the
- * memory has confirmed, and ask again if the comparison failed. Requests stay in order.
+ * The instruction is complete when its request is sent; ATCAS and ATINCGETPTR hold the unit until the memory has confirmed,
+ * and retry if the comparison failed. Requests stay in order.
  *
- * Decided here, from what the pages give: LOADIND's and LOADREG's seven DMANOPs are the way there and back;
- * ATINCGET's twenty-four likewise; two atomics in flight then make its one per 12 cycles; a narrow write or
- * an atomic keeps the L1 port for five cycles (L1.md); 12 of ATCAS's 15 cycles are after sending.
+ * Decided here, from the pages' numbers: LOADIND's and LOADREG's seven DMANOPs are the round trip, as are ATINCGET's
+ * twenty-four; two atomics in flight then give its one per 12 cycles; a narrow write or an atomic occupies the L1 port for
+ * five cycles (L1.md); 12 of ATCAS's 15 cycles are after sending.
  *
  * Facts: LOADIND.md, LOADREG.md, STOREIND_*.md, STOREREG.md, ATINCGET.md, ATINCGETPTR.md, ATSWAP.md, ATCAS.md, L1.md.
  */
@@ -32,7 +32,7 @@ enum { PORT_READ = 1, PORT_WRITE = 1, PORT_READ_MODIFY_WRITE = 5 };
 #define OVERLAY_LAST UINT32_C(0xFFB7FFFF)
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-/* Of LOADIND, STOREIND and the atomics alike. */
+/* The same operand in LOADIND, STOREIND and the atomics. */
 static unsigned data_reg(uint32_t word) { return WG_GET(STOREIND, DataRegIndex, word); }
 static unsigned addr_reg(uint32_t word) { return WG_GET(STOREIND, AddrRegIndex, word); }
 
@@ -72,7 +72,7 @@ static uint64_t can_send(const wg_tile *t, const wg_scalar_request *r)
     return t->sched.now;
 }
 
-/* Sends, or arranges to be asked again. */
+/* Sends the request, or sets the cycle to retry. */
 static bool send(wg_tile *t, wg_scalar *u, wg_scalar_request r)
 {
     uint64_t when = can_send(t, &r), now = t->sched.now;
@@ -105,7 +105,7 @@ static void l1_put(wg_tile *t, uint32_t address, const void *from, unsigned byte
     wg_l1_write(t, WG_L1_SCALAR, address, bytes, from);
 }
 
-/* What a request touches in L1 when it gets there. ATCAS and ATINCGETPTR keep their thread until then. */
+/* Emits a request's touches when it reaches L1. ATCAS and ATINCGETPTR block their thread until then. */
 static void touch_memory(wg_tile *t, const wg_scalar_request *r)
 {
     unsigned how = is_atomic(r->kind) ? WG_TOUCH_ATOMIC | WG_TOUCH_READ | WG_TOUCH_WRITE : 0;
@@ -169,7 +169,7 @@ static bool fifo_step(wg_tile *t, wg_scalar_request *r)
     return true;
 }
 
-/* The request is at its memory; false: it cannot be taken before *retry. */
+/* Performs a request that has reached its memory; false: not possible before *retry. */
 static bool access_memory(wg_tile *t, wg_scalar_request *r, uint64_t *retry)
 {
     uint32_t old, next;
@@ -246,7 +246,7 @@ void wg_scalar_serve_requests(wg_tile *t)
         if (!access_memory(t, r, &retry)) {
             r->answers_at += retry - r->reaches_at;
             r->reaches_at = retry;
-            break; /* in order: nothing behind it is served */
+            break; /* in order: no later request is served */
         }
         r->reached = true;
     }
@@ -262,7 +262,7 @@ void wg_scalar_serve_requests(wg_tile *t)
         wg_wake_threads(&t->sched);
         wg_wake_idle_watchers(&t->sched);
         if (u->waiting)
-            u->until = now; /* an answer may be what it waits for */
+            u->until = now; /* it may be waiting for this answer */
         if (u->asking && u->executing && r.insn.id == u->insn.id && r.insn.thread == u->insn.thread) {
             u->asking = false;
             u->answered = true;
@@ -317,7 +317,7 @@ static uint32_t offset_of(wg_tile *t, const wg_insn *insn)
     return wg_gpr_operand(t, insn, half >> 1) >> (half & 1 ? 16 : 0) & 0xFFFF;
 }
 
-/* The offset's half register, after the instruction: 0, 2, 4 or 16 further. */
+/* Advances the offset's half register after the instruction by 0, 2, 4 or 16. */
 static void step_offset(wg_tile *t, const wg_scalar *u)
 {
     static const uint8_t increments[4] = {0, 2, 4, 16};
@@ -382,7 +382,7 @@ static uint32_t bf16_high(uint32_t x) { return x >> 31 << 18 | (x >> 16 & 0x7F) 
 
 typedef enum store_outcome { AGAIN, STORED, UNDEFINED } store_outcome;
 
-/* Four BF16 into the bank that the unpackers write next; waits until it is theirs. */
+/* Stores four BF16 to the bank that the unpackers write next; stalls until they own it. */
 static store_outcome store_to_src(wg_tile *t, wg_scalar *u)
 {
     wg_src *src = &t->regs.src;
@@ -403,7 +403,7 @@ static store_outcome store_to_src(wg_tile *t, wg_scalar *u)
         return UNDEFINED;
     }
     if (row < 0)
-        return STORED; /* the four rows before SrcA's first are nowhere */
+        return STORED; /* the four rows before SrcA's first do not exist */
     unsigned at = (unsigned)row + (whole ? 0u : b ? src->unpack_row_b[thread] : src->unpack_row_a[thread]);
     uint32_t *to = &wg_src_rows(src, file, bank)[at & 63][(address & 3) * 4];
     wg_touch_src(t, WG_TOUCH_WRITE, file, bank, at, 1);
@@ -415,7 +415,7 @@ static store_outcome store_to_src(wg_tile *t, wg_scalar *u)
     return STORED;
 }
 
-/* What is undefined leaves the offset alone, too. */
+/* An undefined form does not change the offset either. */
 bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
 {
     uint32_t word = u->insn.word;
@@ -528,7 +528,7 @@ bool wg_scalar_step_atswap(wg_tile *t, wg_scalar *u)
     return send(t, u, r);
 }
 
-/* Asks, waits for the confirmation, and asks again after a failed comparison, another 15 cycles each. */
+/* Sends the request, waits for the confirmation, and retries after a failed comparison, another 15 cycles each. */
 bool wg_scalar_step_conditional(wg_tile *t, wg_scalar *u)
 {
     bool fifo = u->insn.op == WG_I_ATINCGETPTR;

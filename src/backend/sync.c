@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sync Unit: mutexes, semaphores, and the latching of waits. sync.h has the picture.
+ * Sync Unit: mutexes, semaphores, and the latching of waits. See sync.h for a diagram.
  *
  * One slot per cycle for everything that is not a mutex instruction, round-robin over threads 0 to 2 and
  * then the stores of cores T0 to T2 (SYNC-03). Each mutex grants one instruction per cycle, round-robin
- * over the threads that could go: an ATGETM of a mutex that another thread holds could not. A grant moves
- * the turn on, so after thread i's ATRELM thread (i + 1) mod 3 comes first (SYNC-07). Decided here: only
- * instructions that could go delay each other, so the holder's ATGETM and any ATRELM lose a cycle only to
- * such.
+ * over the threads that are ready: an ATGETM of a mutex held by another thread is not. A grant advances the turn, so after
+ * thread i's ATRELM, thread (i + 1) mod 3 comes first (SYNC-07). Decided here: only ready instructions delay each other, so
+ * the holder's ATGETM and any ATRELM lose a cycle only to these.
  *
  * Facts: SyncUnit.md, ATGETM.md, ATRELM.md, SEMINIT.md, SEMPOST.md, SEMGET.md; SYNC-*, SEM-*.
  */
@@ -117,7 +116,7 @@ static void serve_core(wg_tile *t, unsigned i)
     if (wg_touch_watched(t))
         wg_touch_core(t, WG_CORE_T0 + i, 0, WG_TOUCH_ATOMIC | (s->core_gets[i] ? WG_TOUCH_GET : WG_TOUCH_POST),
                       WG_TOUCH_SEM_VALUE, 0, 1u << s->core_semaphore[i]);
-    wg_wake(&t->sched, WG_AGENT_REGIONS); /* its next access may wait for this one */
+    wg_wake(&t->sched, WG_AGENT_REGIONS); /* its next access may be waiting for this one */
 }
 
 /* ---- Mutexes ---------------------------------------------------------------------------------------- */
@@ -152,7 +151,7 @@ void wg_sync_execute(wg_tile *t, const wg_insn *insn, bool observed)
 
 static const wg_insn *head_of(const wg_tile *t, unsigned thread) { return wg_gate_fifo_at(&t->frontend[thread], 0); }
 
-/* Could the mutex instruction go if it were alone? */
+/* Is the mutex instruction ready, other threads aside? */
 static bool mutex_free(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     uint16_t index = mutex_of(insn);
@@ -168,7 +167,7 @@ static bool mutex_free(const wg_tile *t, const wg_insn *insn, wg_stall *why)
     return true;
 }
 
-/* The first of `wanting` at or after `turn`, going round. */
+/* The first of `wanting` at or after `turn`, cyclically. */
 static unsigned choose(unsigned wanting, unsigned turn)
 {
     unsigned at_or_after = wanting >> turn << turn;
@@ -247,7 +246,7 @@ unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3])
     return granted;
 }
 
-/* ---- The unit as the table of units sees it: everything is over in the cycle that accepts it. -------- */
+/* ---- The unit's entry in the table of units: every instruction completes in its cycle of acceptance. -------- */
 
 static void sync_reset(wg_tile *t) { t->backend.sync = (wg_sync){0}; }
 static void sync_tick(wg_tile *t) { (void)t; }
@@ -259,7 +258,7 @@ static bool sync_busy(const wg_tile *t, unsigned thread)
     return false;
 }
 
-/* The gates go through wg_sync_arbitrate() instead. */
+/* The gates call wg_sync_arbitrate() instead. */
 static bool sync_check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     return !is_mutex(insn) || mutex_free(t, insn, why);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TDMA-RISC: a queue of four commands for the Mover, registers that PACR_SETREG and UNPACR_NOP use, and what packers
- * and unpackers tell about tiles.
+ * TDMA-RISC: a queue of four commands for the Mover, registers used by PACR_SETREG and UNPACR_NOP, and tile metadata from
+ * packers and unpackers.
  *
  *     cores ── registers ── queue (4) ── command processor ── Mover, L1
  *
  * The processor takes one command per cycle, from the cycle after it was written on.
  *
  * Facts: TDMA-RISC.md (shared by both architectures), SoftReset.md. Decided here: the metadata FIFO's depth, four;
- * UnpackRegAddr holds in bits [31:8] what PackRegAddr holds in [23:0], as its read-back in MetadataFIFOStatus does;
+ * bits [31:8] of UnpackRegAddr have the layout of PackRegAddr's [23:0], as in its read-back in MetadataFIFOStatus;
  * a written L1 word or pair arrives after three cycles.
  */
 #include "backend/tdma.h"
@@ -38,7 +38,7 @@ enum {
     REG_SCALERS = 0x3C
 };
 
-/* B, T0, T1, T2; anybody else speaks as T0. */
+/* B, T0, T1, T2; other agents count as T0. */
 static unsigned base_index(unsigned core)
 {
     if (core == WG_CORE_B)
@@ -101,7 +101,7 @@ static void start_write(wg_tile *t, const wg_tdma_command *c)
     d->write_at = t->sched.now + WRITE_TRAVEL;
 }
 
-/* False: the command has to wait for the Mover or for the write before it. */
+/* False: the command stalls on the Mover or on the previous write. */
 static bool process(wg_tile *t, const wg_tdma_command *c)
 {
     wg_tdma *d = &t->backend.tdma;
@@ -149,7 +149,7 @@ void wg_tdma_step(wg_tile *t)
     }
     if (d->write_bytes)
         wg_wake_at(&t->sched, WG_AGENT_MOVER, d->write_at);
-    /* A head that waits is looked at again whenever the Mover or the write moves on; both are this agent's. */
+    /* A stalled head is retried whenever the Mover or the write progresses; both belong to this agent. */
     if (d->count && d->ready_at > now)
         wg_wake_at(&t->sched, WG_AGENT_MOVER, d->ready_at);
 }
@@ -189,7 +189,7 @@ static uint32_t pop(wg_tile *t, unsigned packer, unsigned core, uint32_t pc)
     return flags;
 }
 
-/* Two register addresses of 12 bits each: ten middle bits, and two high bits behind all middle bits. */
+/* Two register addresses of 12 bits each: ten middle bits, and two high bits after all middle bits. */
 static void set_bases(uint32_t base[2], uint32_t packed)
 {
     for (unsigned i = 0; i < 2; i++)

@@ -9,13 +9,13 @@
 
 bool wg_tdma_has_register(uint32_t offset);
 /*
- * One word, by offset from 0xFFB11000 (phase C). `core` is who asks: its MovCmdBase. WG_REGION_WAIT while the
+ * One word, by offset from 0xFFB11000 (phase C). `core` is the requester, whose MovCmdBase is used. WG_REGION_WAIT while the
  * command queue is full (writes of a command) or the metadata FIFO is empty (reads that peek).
  */
 wg_region_answer wg_tdma_read(wg_tile *t, unsigned core, uint32_t offset, uint32_t *value, uint32_t pc, wg_stall *why);
 wg_region_answer wg_tdma_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t value, uint32_t pc, wg_stall *why);
 
-/* Nothing queued and no write under way (the Mover itself is asked with wg_mover_busy). */
+/* Nothing queued and no write in flight (for the Mover itself see wg_mover_busy). */
 bool wg_tdma_idle(const wg_tile *t);
 /* Soft reset: entering empties the queue, holding discards writes. */
 void wg_tdma_soft_reset(wg_tile *t, bool held);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the units share. */
+/* Shared by the units. */
 #include "machine/unit.h"
 
 #include "report/emit.h"

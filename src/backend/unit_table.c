@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which unit serves which kind, and nothing else: a test that needs other units defines this table itself,
- * and then this file is not linked.
+ * Only the table of units by kind: a test that needs other units defines the table itself, and then this file is not linked.
  */
 #include "backend/config.h"
 #include "backend/matrix.h"

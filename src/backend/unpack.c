@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unpackers 0 (to SrcA or Dst) and 1 (to SrcB): the pipeline and its time.
+ * Unpackers 0 (to SrcA or Dst) and 1 (to SrcB): the pipeline and its timing.
  *
  *     gate ──> address phase, two cycles, shared ──┬──> Unpacker 0: wait for the bank ──> fetch ──> done
  *              (holds the thread and UNPACRs)      └──> Unpacker 1: wait for the bank ──> fetch ──> done
@@ -9,13 +9,13 @@
  *                             c+2 …    fetching, 1, 2, 4 or (BH) 8 lines of 16 bytes per cycle
  *                             c+2+n    datums written, bank handed over, complete
  *
- * Instructions of one unpacker take effect in order. While both fetch on WH they get what the table below says, which
- * is the documented interference on the L1 ports they share (9, 10, 11); so the time of a fetch is arithmetic, and
- * nothing happens between its start and its end.
+ * Instructions of one unpacker take effect in order. While both fetch on WH, their rates are those of the table below, the
+ * documented interference on the L1 ports they share (9, 10, 11). So the time of a fetch is computed, without events between
+ * its start and end.
  *
- * Decided here: an unpacker holds four instructions, the one that moves data included; it fetches nothing while
- * it waits for its bank; bank conflicts and the clients of ports 1 and 2 cost the unpackers nothing, nor the
- * other way round; UNPACR_NOP takes a cycle, waits for an address phase to end, and has none.
+ * Decided here: an unpacker holds four instructions, including the one that moves data; it fetches nothing while
+ * it waits for its bank; bank conflicts and the clients of ports 1 and 2 do not delay the unpackers, nor vice versa;
+ * UNPACR_NOP takes a cycle, waits for an address phase to end, and has none itself.
  *
  * Facts: Unpackers/README.md, UNPACR_Regular.md ("Performance"), UNPACR_NOP_*.md, L1.md (ports); GATE-11, -14, -22.
  */
@@ -38,7 +38,7 @@ static wg_unpack_job *job_at(wg_unpack *u, unsigned unpacker, unsigned i)
     return &u->job[unpacker][(u->head[unpacker] + i) % WG_UNPACK_QUEUE];
 }
 
-/* ---- The gate's questions ----------------------------------------------------------------------------------- */
+/* ---- Checks at the gate -------------------------------------------------------------------------------------- */
 
 static bool in_address_phase(const wg_tile *t, wg_stall *why)
 {
@@ -87,7 +87,7 @@ static wg_unpack_late *late_at(wg_unpack *u, unsigned unpacker, unsigned n)
     return &u->late[unpacker][(u->head[unpacker] + n) % WG_UNPACK_QUEUE];
 }
 
-/* Draws the delay of its completion, and saves what late sampling of configuration needs. */
+/* Draws the delay of its completion, and saves the state for late sampling of configuration. */
 static void note_late(wg_tile *t, unsigned unpacker, const wg_insn *insn, wg_unpack_late *late)
 {
     *late = (wg_unpack_late){.changes = t->regs.config.changes,
@@ -240,7 +240,7 @@ static void stalls(wg_tile *t, unsigned unpacker, const wg_insn *insn, bool stal
     }
 }
 
-/* Takes the head's next step, if there is one. True: the head has left the queue. */
+/* Performs the head's next step, if there is one. True: the head has left the queue. */
 static bool advance(wg_tile *t, unsigned unpacker)
 {
     wg_unpack *u = &t->backend.unpack;

@@ -6,7 +6,7 @@
 #include "machine/tile.h"
 
 extern const wg_unit_ops wg_unpack_unit;
-/* Soft reset (SoftReset.md): what is under way is gone. */
+/* Soft reset (SoftReset.md): drops instructions in flight. */
 void wg_unpack_abort(wg_tile *t);
 bool wg_unpack_implements(wg_insn_id id, wg_arch_id arch);
 

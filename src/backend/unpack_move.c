@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UNPACR's datums: out of L1, converted, into SrcA, SrcB or Dst.
+ * UNPACR's datums: from L1, converted, to SrcA, SrcB or Dst.
  *
- * Two ways with the same outcome: rows of 16 at a time where a row of output is 16 consecutive input datums
+ * Two paths with equal results: rows of 16 if a row of output is 16 consecutive input datums
  * (table-driven, num/l1_formats.c), one datum at a time otherwise (compressed or upsampled data, column
- * shifts, starts in the middle of a row or of a byte, and the tail of a count that is no multiple of 16).
+ * shifts, starts in the middle of a row or of a byte, and the tail of a count that is not a multiple of 16).
  *
- * Addresses wrap like those of a FIFO: an address beyond the limit goes back by the FIFO's size, looked at after
- * every input row (datums) and every 16 bytes (exponents and the counters of compressed data).
+ * Addresses wrap like those of a FIFO: an address beyond the limit is reduced by the FIFO's size. This is checked after every
+ * input row (datums) and every 16 bytes (exponents and the counters of compressed data).
  *
  * Facts: UNPACR_Regular.md. Decided here: all data is read from L1, and written, in the cycle in which the
- * instruction completes; what unpacking to Dst leaves in SrcA ("unpredictable") is what was there.
+ * instruction completes; unpacking to Dst leaves SrcA ("unpredictable") unchanged.
  */
 #include <string.h>
 
@@ -93,7 +93,7 @@ static void step_datums(cursor *c, unsigned datums)
 
 /* ---- Register files ----------------------------------------------------------------------------------------- */
 
-/* The row of SrcA or SrcB behind output row `row`; false: it is not written. Decided here: undefined rows wrap. */
+/* The row of SrcA or SrcB for output row `row`; false: it is not written. Decided here: undefined rows wrap. */
 static bool source_row(cursor *c, uint32_t row, unsigned *at)
 {
     if (c->unpacker) {
@@ -111,7 +111,7 @@ static bool source_row(cursor *c, uint32_t row, unsigned *at)
     return true;
 }
 
-/* SRCA_SET_SetOvrdWithAddr with Dst is undefined; the mask is what the page supposes of silicon. */
+/* SRCA_SET_SetOvrdWithAddr with Dst is undefined; the mask is the page's assumption about silicon. */
 static unsigned dst_row(const cursor *c, uint32_t row) { return (row - 4) & (c->job->override_row ? 0x3CF : 0x3FF); }
 
 static void put(cursor *c, uint32_t value)
@@ -305,7 +305,7 @@ static unsigned move_block(cursor *c)
     return rows;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------------------- */
+/* ---- The whole job ----------------------------------------------------------------------------------------- */
 
 /* Rows are written to SrcA in bursts; one that crosses a boundary of 16 rows may lose some (newest page). */
 static void check_burst(cursor *c)
@@ -320,7 +320,7 @@ static void check_burst(cursor *c)
         wg_find_insn(c->t, WG_F_UNPACK_BURST, &job->insn, start, burst);
 }
 
-/* BH: the starting row goes into the seven rows behind it, too (Decided here, from one line of the ISA table). */
+/* BH: the starting row is copied to the seven rows after it (Decided here, from one line of the ISA table). */
 static void broadcast_row(cursor *c)
 {
     unsigned at;
@@ -341,7 +341,7 @@ static void report(const cursor *c)
         wg_find_insn(c->t, WG_F_UNPACK_ROW, insn, c->job->out >> 4, c->unpacker);
 }
 
-/* Emits touches for what it reads and writes, in as few runs as possible. */
+/* Emits touches for its reads and writes, in as few runs as possible. */
 static void touch_input(cursor c)
 {
     const wg_unpack_job *job = c.job;

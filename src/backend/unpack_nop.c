@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UNPACR_NOP: side effects that take their turn behind the UNPACRs of the same unpacker.
+ * UNPACR_NOP: side effects ordered after the earlier UNPACRs of the same unpacker.
  *
  *     WH, bits [2:0]                         BH, bits [1:0]
  *     0      messages of the thread's stream 0  the same
@@ -10,11 +10,11 @@
  *     4      write a register
  *     7      give the bank to the Matrix Unit   [7:6] = 3 (not with 3): only give the bank
  *
- * Clearing waits for a bank: the one the Matrix Unit is at, or (WaitLikeUnpacr) the unpacker's own. Giving a
- * bank away by itself waits for nothing.
+ * Clearing waits for a bank: the Matrix Unit's current one, or (WaitLikeUnpacr) the unpacker's own. Only giving a bank away
+ * waits for nothing.
  *
- * Facts: UNPACR_NOP_*.md; BH's fields from the assembly description. Ruling: 7 gives a bank on WH only; on BH
- * it is, by the fields, a register write.
+ * Facts: UNPACR_NOP_*.md; BH's fields from the assembly description. Ruling: 7 gives a bank on WH only; on BH its fields make
+ * it a register write.
  */
 #include "backend/config.h"
 #include "backend/insn_finding.h"

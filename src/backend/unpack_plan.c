@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UNPACR's address phase: configuration, contexts and counters become addresses, a datum count and modes.
+ * UNPACR's address phase: turns configuration, contexts and counters into addresses, a datum count and modes.
  *
  *     context ──> formats, dimensions, base address ──> header, row starts, exponents, datums in L1
  *     counters (channel 0) ──> first datum            counters (channel 1) ──> output address
  *
  * A tile in L1:  [16 (1 + DigestSize) bytes of header] [row starts, if compressed] [exponents, if BFP] [datums]
  *
- * All configuration and both sets of counters are read when the instruction is accepted, and the counters
- * move on then; the row starts of compressed data are read then, too.
+ * All configuration and both sets of counters are read when the instruction is accepted, and the counters step then; the row
+ * starts of compressed data are read then, too.
  *
  * Facts: UNPACR_Regular.md (newest, shared by both architectures), UNPACR_IncrementContextCounter.md, ADCs.md.
  */
@@ -22,7 +22,7 @@
 
 /*
  * An unpacker's fields lie in a section of words, THCON_SEC0 or THCON_SEC1, which begins with the tile descriptor.
- * Places relative to that are the same for both sections and architectures, and known here at compile time.
+ * Positions relative to it are the same for both sections and architectures, and compile-time constants.
  */
 enum {
 #define AT(word, shift, width) word
@@ -52,7 +52,7 @@ enum {
         const uint32_t mask_ = UINT32_MAX >> (32 - WIDTH_THCON_SEC0_##name); \
         section_bits((p), RELATIVE(name), mask_ << SHIFT_THCON_SEC0_##name) >> SHIFT_THCON_SEC0_##name &mask_; \
     })
-/* A field that only some architecture has, or that lies elsewhere. */
+/* A field that only one architecture has, or at another position. */
 #define THCON(p, name) config((p), (p)->unpacker ? WG_CFG_THCON_SEC1_##name : WG_CFG_THCON_SEC0_##name)
 #define UNP(p, name) config((p), (p)->unpacker ? WG_CFG_UNP1_##name : WG_CFG_UNP0_##name)
 
@@ -75,7 +75,7 @@ typedef struct plan {
     bool tileize;
     bool found;  /* something was reported */
     bool again;  /* late sampling: counters are restored, nothing is reported */
-    uint32_t in; /* bytes: where datum 0 is, and its exponent */
+    uint32_t in; /* byte addresses of datum 0 and of its exponent */
     int64_t exponents;
 } plan;
 
@@ -100,7 +100,7 @@ static inline uint32_t thread_config(const plan *p, wg_tcfg_id id)
 {
     return wg_tcfg_extract(&p->thread_fields[id], p->thread_config);
 }
-/* Fields that exist per context: contexts 4 to 7 half a word, or four words, behind 0 to 3. */
+/* Fields that exist per context: contexts 4 to 7 half a word, or four words, after 0 to 3. */
 static bool context_bit(const plan *p, unsigned first)
 {
     unsigned at = first + p->context % 4 + p->context / 4 * 16;
@@ -221,7 +221,7 @@ static void set_count(plan *p, uint32_t first, uint32_t end)
     p->job->count = end - first;
 }
 
-/* Uncompressed: the position of the first datum, and how many. */
+/* Uncompressed: the position of the first datum, and their number. */
 static uint32_t first_uncompressed(plan *p, const wg_adc_channel *xy, const wg_adc_channel *zw, uint32_t x_end)
 {
     uint32_t x = xy->x, y = xy->y, end = x_end + 1;
@@ -413,7 +413,7 @@ static void choose_reading(plan *p)
 
 enum { X1, X2, X4, X8 }; /* Throttle_mode */
 
-/* Lines per cycle. Throttle_mode decides where the format leaves a choice; compressed data takes one line per cycle. */
+/* Lines per cycle. Throttle_mode decides if the format leaves a choice; compressed data is read at one line per cycle. */
 static unsigned speed(plan *p)
 {
     const wg_unpack_job *job = p->job;
@@ -484,7 +484,7 @@ static void move_counters(wg_tile *t, unsigned unpacker, unsigned own, unsigned 
 
 /* ---- The usual UNPACR ---------------------------------------------------------------------------------------- */
 
-/* Caches the plan if the next one can differ in its counters alone. */
+/* Caches the plan if the next one can differ only in its counters. */
 static void keep_usual(plan *p)
 {
     wg_unpack_job *job = p->job;
@@ -556,7 +556,7 @@ bool wg_unpack_plan_usual(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     return true;
 }
 
-/* ---- All together ------------------------------------------------------------------------------------------- */
+/* ---- The whole plan ------------------------------------------------------------------------------------------ */
 
 static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool again)
 {
@@ -599,7 +599,7 @@ static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool ag
     job->zero = WG_GET(UNPACR, ZeroWrite2, p.word);
     job->flip = WG_GET(UNPACR, SetDatValid, p.word);
     job->advance_row = SECTION(&p, REG2_Unpack_Src_Reg_Set_Upd);
-    bool row_mode = WG_OPERAND(BH, UNPACR, srcb_bcast, p.word); /* WH: rareb_en, in the same place */
+    bool row_mode = WG_OPERAND(BH, UNPACR, srcb_bcast, p.word); /* WH: rareb_en, at the same position */
     job->broadcast = row_mode && t->arch->unpack.srcb_broadcast && unpacker;
     if (row_mode && !job->broadcast)
         find(&p, WG_F_UNIMPLEMENTED_INSN, 5, "bit 5: rarefying SrcB (WH), or broadcasting by Unpacker 0 (BH)");

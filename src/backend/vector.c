@@ -173,7 +173,7 @@ static bool stalled(wg_stall *why, uint16_t reason, uint16_t resource, uint8_t h
     return false;
 }
 
-/* Does the interlock believe that the instruction reads a pending result? */
+/* Does the interlock detect a read of a pending result? */
 static __attribute__((noinline)) bool interlocked(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     const wg_vector *v = &t->backend.vector;
@@ -310,7 +310,7 @@ static inline void after(wg_tile *t, const wg_vector_op *op)
 }
 
 /*
- * Completions are tracked one by one only if somebody sees them (events, perturbed order). Otherwise only the
+ * Completions are tracked one by one only if they are observable (events, perturbed order). Otherwise only the
  * thread's last completion matters. Returns the cycle of a delayed completion; 0: not delayed.
  */
 static inline uint64_t take_off(wg_tile *t, const wg_insn *insn, unsigned thread, unsigned latency)

@@ -3,14 +3,14 @@
  * Vector Unit (SFPU): 32 lanes of 32 bits.
  *
  *      Wait Gates ──▶ load │ simple │ MAD │ round │ store      one instruction per cycle from outside;
- *                       │      │       │      │       │        SFPLOADMACRO makes up to four more start
+ *                       │      │       │      │       │        SFPLOADMACRO starts up to four more
  *      Dst ─────────────┘      └── LRegs, flags ──────┴─▶ Dst
  *
  * An instruction accepted in cycle c reads registers as they are in c. A result of latency 1 is
  * visible from c+1, of latency 2 from c+2: until then it waits in wg_vector.write and a reader gets
- * the old value. BH's interlock keeps most readers away; its holes and WH's lack of one are
- * modelled by doing nothing, and reported. SFPSTORE reads its LReg at the end of its cycle where
- * that was measured (store_reads_late), and waits for no result.
+ * the old value. BH's interlock stalls most readers; its holes, and its absence on WH, mean that readers get old values,
+ * which is reported. SFPSTORE reads its LReg at the end of its cycle where that was measured (store_reads_late), and waits
+ * for no result.
  *
  * Facts: VectorUnit.md, the SFP* pages, LReg.md; races.md row 14.
  */
@@ -32,13 +32,13 @@ typedef enum wg_vector_subunit { WG_SUB_LOAD, WG_SUB_SIMPLE, WG_SUB_MAD, WG_SUB_
 /* What differs between the architectures. */
 typedef struct wg_vector_traits {
     bool interlock;               /* stalls readers of two-cycle results (BH) */
-    bool sign_modes;              /* SFPMAD and its kin can negate inputs */
+    bool sign_modes;              /* SFPMAD and related instructions can negate inputs */
     bool use_vb;                  /* SFPAND, SFPOR: VB mode */
     bool shift_modes;             /* SFPSHFT: arithmetic, and VC as the value */
     bool cast_modes;              /* SFPCAST: modes 2 and 3 */
-    bool push_modes;              /* SFPPUSHC: modes other than a plain push */
+    bool push_modes;              /* SFPPUSHC: modes other than a mere push */
     bool pop_overwrites;          /* SFPPOPC's other modes overwrite the bottom of a full stack */
-    bool shift_in_stale;          /* SFPSHFT2's lane shift takes in stale lanes instead of zero */
+    bool shift_in_stale;          /* SFPSHFT2's lane shift shifts in stale lanes instead of zero */
     bool store_flushes;           /* SFPSTORE of FP32 flushes denormals */
     bool twos_complement;         /* INT32_SM and INT8_COMP convert from and to two's complement */
     uint8_t int8_magnitude;       /* SFPLOAD of INT8: mask */
@@ -52,8 +52,8 @@ typedef struct wg_vector_op {
     uint64_t now; /* the cycle of execution */
     uint64_t id;
     uint32_t word, pc;
-    uint32_t lanes;      /* that execute: not taken by the backdoor; of a macro, its columns */
-    wg_lane_flags *pred; /* where flags are written: the current ones, or the next cycle's */
+    uint32_t lanes;      /* that execute: not used by the backdoor; of a macro, its columns */
+    wg_lane_flags *pred; /* flags to be written: the current ones, or the next cycle's */
     uint16_t insn;       /* wg_insn_id */
     uint16_t address;    /* scheduled SFPSTORE: the Dst address */
     uint64_t late;       /* perturbed: the delayed cycle of completion; 0: not delayed */
@@ -68,7 +68,7 @@ typedef void wg_vector_fn(wg_tile *t, const wg_vector_op *op);
 typedef enum wg_vector_shape {
     WG_SHAPE_NONE,   /* no operands */
     WG_SHAPE_MEMORY, /* VD [23:20], Mod0 [19:16] */
-    WG_SHAPE_REGS    /* VA [19:16], VB [15:12], VC [11:8], VD [7:4], Mod1 [3:0], as far as it has them */
+    WG_SHAPE_REGS    /* VA [19:16], VB [15:12], VC [11:8], VD [7:4], Mod1 [3:0], those that it has */
 } wg_vector_shape;
 typedef struct wg_vector_info {
     wg_vector_fn *run;
@@ -78,7 +78,7 @@ typedef struct wg_vector_info {
     bool has_vb, has_vc;
     bool backdoor;     /* VD >= 12 writes the word to InstructionTemplate */
     bool hidden_reads; /* reads LRegs that it does not name */
-    bool special;      /* what may follow it is restricted, or depends on its mode: SFPSHFT2, SFPSWAP, SFPCONFIG */
+    bool special;      /* restricts its successors, or depends on its mode: SFPSHFT2, SFPSWAP, SFPCONFIG */
 } wg_vector_info;
 extern const wg_vector_info wg_vector_table[WG_I_COUNT];
 
@@ -123,7 +123,7 @@ static inline void wg_vector_decode(const wg_tile *t, const wg_insn *insn, wg_ve
 }
 
 /*
- * May it read any of these LRegs, really or in the interlock's eyes? A quick no, without looking at modes.
+ * May it read any of these LRegs, actually or for the interlock? A fast conservative test, which ignores modes.
  */
 static inline bool wg_vector_may_read(const wg_vector_op *op, uint32_t lregs)
 {
@@ -139,7 +139,7 @@ static inline bool wg_vector_reads_late(const wg_tile *t, const wg_vector_op *op
 {
     return op->insn == WG_I_SFPSTORE && !op->macro && t->timing->store_reads_late;
 }
-/* LRegs that it reads, and those that BH's interlock believes it reads; bit i: LReg i. */
+/* LRegs that it reads, and those that BH's interlock assumes it reads; bit i: LReg i. */
 uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op);
 uint32_t wg_vector_believed_reads(const wg_tile *t, const wg_vector_op *op);
 static inline bool wg_vector_is_shuffle(const wg_vector_op *op)
@@ -167,7 +167,7 @@ static inline unsigned wg_vector_latency(const wg_vector_op *op)
         unsigned to = WG_GET(SFPCONFIG, config_dest, op->word);
         return to >= 11 && to <= 14 ? 1 : 2;
     }
-    return 1; /* SFPLOADMACRO: its load; what it schedules has latencies of its own */
+    return 1; /* SFPLOADMACRO: its load; scheduled instructions have their own latencies */
 }
 
 /* Does the interlock stall readers of pending results? */
@@ -176,7 +176,7 @@ static inline bool wg_vector_interlocks(const wg_tile *t)
     return wg_vector_traits_for(t)->interlock &&
            !wg_cfg_get(t->arch->id, WG_CFG_CHICKEN_BITS_sfpu_scbd_disable, t->regs.config.bank[0]);
 }
-/* LRegs with a result on its way from an earlier cycle. */
+/* LRegs with a result in flight from an earlier cycle. */
 static inline uint32_t wg_vector_pending(const wg_tile *t)
 {
     const wg_vector *v = &t->backend.vector;
@@ -189,16 +189,16 @@ void wg_vector_appoint(wg_tile *t);
 uint32_t *wg_vector_result(wg_tile *t, unsigned lreg, uint32_t lanes, uint64_t land);
 void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes);
 
-/* Makes the result of wg_vector.early pending again: somebody reads the register before it lands. */
+/* Makes the result of wg_vector.early pending again, because the register is read before it lands. */
 void wg_vector_take_back(wg_tile *t);
 
 /*
- * The multiply-add of a word (without indirection) in these lanes, while no result is on its way to its VD: written at
- * once, what was there kept for those who read in the next cycle.
+ * The multiply-add of a word (without indirection) in these lanes, while no result is in flight to its VD: written at once;
+ * the old value is kept for readers in the next cycle.
  */
 void wg_mad_early(wg_tile *t, uint32_t word, uint32_t lanes);
 
-/* SFPLOAD and SFPSTORE at a given address; the address that an instruction's operands give now. */
+/* SFPLOAD and SFPSTORE at a given address; the address from an instruction's operands and the current counters. */
 uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm10, unsigned mod0);
 unsigned wg_vector_format(wg_tile *t, const wg_vector_op *op, unsigned mod0);
 /* Performs the store that perturbation delayed. */
@@ -207,13 +207,13 @@ void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_
 void wg_vector_swap_finish(wg_tile *t);
 void wg_vector_step_counters(wg_tile *t, const wg_vector_op *op);
 
-/* SFPCONFIG's rule of who may write configuration, per column. */
+/* The columns that may write configuration, by SFPCONFIG's rule. */
 uint8_t wg_vector_config_columns(const wg_lreg *r);
 
-/* SFPLOADMACRO: counts down one cycle; runs what is due. */
+/* SFPLOADMACRO: counts down one cycle; runs instructions that are due. */
 void wg_macro_count(wg_tile *t, uint64_t cycle, bool issued);
 void wg_macro_run(wg_tile *t);
-/* The next cycle in which a scheduled instruction moves by itself; WG_NEVER: it waits for instructions. */
+/* The next cycle in which a scheduled instruction counts down by itself; WG_NEVER: all count instructions. */
 uint64_t wg_macro_next(const wg_tile *t);
 
 void wg_vector_finding(wg_tile *t, const wg_vector_op *op, wg_finding_code code, uint64_t subject);
@@ -244,7 +244,7 @@ typedef struct wg_lanes_move {
     unsigned stored;   /* the first of the rows; of wide formats, of those with the high halves */
     unsigned blank;    /* load: bit per row that is undefined */
     uint32_t odd;      /* lanes that use odd columns */
-    uint32_t lanes;    /* store: lanes that take part */
+    uint32_t lanes;    /* store: participating lanes */
     uint32_t infinity; /* load: lanes with ENABLE_FP16A_INF */
     uint8_t format;
     bool wide;
@@ -253,7 +253,7 @@ typedef struct wg_lanes_move {
 /* The 32-lane work that host vectors do, per wg_simd level; equal bits at every level. */
 typedef void wg_fma_lanes_fn(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
                              uint32_t flip_c);
-/* d = fma in these lanes, and what d was goes to old; a, b and c may be d. */
+/* d = fma in these lanes; old receives d's former value; a, b and c may be d. */
 typedef struct wg_mad_lanes {
     uint32_t *d, *old;
     const uint32_t *a, *b, *c;

@@ -3,9 +3,8 @@
  * The Vector Unit's simple sub-unit, lanewise arithmetic: bit operations, field extraction and
  * replacement, integers, conversions, approximations. One function per instruction page.
  *
- * Each computes all lanes from LReg[VB], LReg[VC] and lets wg_vector_put() write the enabled ones, so
- * that the loops are plain 32-element loops. For an instruction of its own, decoding has set VB to VD
- * where the page says so.
+ * Each computes all lanes from LReg[VB], LReg[VC] and lets wg_vector_put() write the enabled ones, so that the loops are
+ * simple 32-element loops. Unless it is scheduled, decoding has set VB to VD where the page says so.
  */
 #include "backend/vector.h"
 
@@ -96,7 +95,7 @@ static void set_flags(const wg_vector_op *op, uint32_t lanes, uint32_t value)
 
 /*
  * SFPIADD, SFPEXEXP, SFPLZ: first the flags may be replaced by a test of each lane, then they may be
- * inverted. The test needs VD < 8: scheduled instructions that write LReg 16 leave flags alone.
+ * inverted. The test needs VD < 8: scheduled instructions that write LReg 16 do not change flags.
  */
 static void update_flags(wg_tile *t, const wg_vector_op *op, bool set, uint32_t value, bool invert)
 {
@@ -185,7 +184,7 @@ void wg_sfpshft(wg_tile *t, const wg_vector_op *op)
         LANEWISE(t, op, shifted(b, imm, arithmetic));
 }
 
-/* Sign-magnitude integer to FP32; `round` is added as the page says: 0 or 1. */
+/* Sign-magnitude integer to FP32; `rest` gets the last bit kept and those cut off. */
 static uint32_t normalised(uint32_t c, uint32_t *rest)
 {
     uint32_t magnitude = c & ~SIGN;
@@ -227,7 +226,7 @@ void wg_sfpcast(wg_tile *t, const wg_vector_op *op)
         cast_to_float(t, op, mode);
 }
 
-/* SFPMOV's view of what SFPCONFIG writes. */
+/* SFPMOV's view of the registers that SFPCONFIG writes. */
 static uint32_t special(wg_lreg *r, unsigned index, unsigned lane)
 {
     const wg_load_macro *macro = &r->macro[lane & 7];

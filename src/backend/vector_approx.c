@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SFPARECIP (BH): reciprocal and exponential by table.
- * Facts: SFPARECIP.md; the tables are measured, so they are given as they are.
+ * Facts: SFPARECIP.md; the tables are measured values.
  */
 #include "backend/vector.h"
 
@@ -58,7 +58,7 @@ static const uint8_t exponential_table[896] = {
     199, 200, 202, 203, 205, 207, 208, 210, 211, 213, 215, 216, 218, 220, 222, 223, 225, 227, 229, 230, 232, 234,
 };
 
-/* Both take a magnitude: sign clear. */
+/* Both expect a magnitude: sign clear. */
 static uint32_t reciprocal(uint32_t x)
 {
     if (x < 0x00800000)

@@ -26,7 +26,7 @@ static void write_lane_config(wg_tile *t, const wg_vector_op *op, unsigned colum
     wg_lreg *r = &t->regs.lreg;
     uint32_t old = wg_lane_config_word(r, column), new = combine(op->mod, old, value);
     if (op->mod & IS_VALUE)
-        new |= old & ~0xFFFFu; /* the immediate has 16 bits: upper bits are kept, also by AND */
+        new |= old & ~0xFFFFu; /* the immediate has 16 bits: upper bits are kept, even by AND */
     for (unsigned bit = 0; bit < WG_LANE_CONFIG_BITS; bit++)
         r->lane_config[bit] = (uint8_t)((r->lane_config[bit] & ~(1u << column)) | (new >> bit & 1) << column);
     if ((old ^ new) >> WG_LANE_DISABLE_BACKDOOR_LOAD & 1)

@@ -2,14 +2,14 @@
 /*
  * The Vector Unit's conditional execution: lane flags and their stack.
  *
- *     SFPENCC    flags count or do not           SFPPUSHC / SFPPOPC    keep and fetch, or combine
+ *     SFPENCC    enable or disable flags           SFPPUSHC / SFPPOPC    save and restore, or combine
  *     SFPSETCC, SFPGT, SFPLE   test              SFPCOMPC              else
  *
- * The stack is eight deep in every lane. Its depth can only differ between columns, when LaneConfig
- * does, so the columns are worked through by equal depth: usually once.
+ * The stack is eight deep in every lane. Its depth differs between columns only if LaneConfig does, so columns of equal depth
+ * are processed together: usually in one pass.
  *
- * Facts: the instructions' pages. A full stack pushed or an empty one popped is undefined: reported,
- * and the lanes concerned stay as they are.
+ * Facts: the instructions' pages. A full stack pushed or an empty one popped is undefined: reported, and the lanes concerned
+ * do not change.
  */
 #include "backend/vector.h"
 

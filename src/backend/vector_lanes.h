@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between Dst's rows and 32 lanes: what SFPLOAD and SFPSTORE do with the bits. One text, compiled for every level
- * of host vectors (vector_simd*.c): LANES_TARGET is the attribute of the level, empty for the scalar code.
+ * Conversion between Dst's rows and 32 lanes for SFPLOAD and SFPSTORE. One source, compiled for every level of host vectors
+ * (vector_simd*.c): LANES_TARGET is the attribute of the level, empty for the scalar code.
  */
 #ifndef WG_VECTOR_LANES_H
 #define WG_VECTOR_LANES_H
@@ -13,10 +13,10 @@
 #define SIGN 0x80000000u
 #define LANES LANES_TARGET static inline __attribute__((always_inline))
 
-/* BF16 and the upper half of 32 bits: Sign, Exp(8), Man(7) is kept as Sign, Man(7), Exp(8). */
+/* BF16 and the upper half of 32 bits: Sign, Exp(8), Man(7) is stored as Sign, Man(7), Exp(8). */
 LANES uint32_t unshuffle16(uint32_t v) { return (v & 0x8000) | (v & 0xFF) << 7 | (v & 0x7F00) >> 8; }
 LANES uint32_t shuffle16(uint32_t v) { return (v & 0x8000) | (v & 0x7F80) >> 7 | (v & 0x7F) << 8; }
-/* FP16: Sign, Exp(5), Man(10) is kept as Sign, Man(10), Exp(5). */
+/* FP16: Sign, Exp(5), Man(10) is stored as Sign, Man(10), Exp(5). */
 LANES uint32_t shuffle_fp16(uint32_t v) { return (v & 0x8000) | (v & 0x7C00) >> 10 | (v & 0x3FF) << 5; }
 LANES uint32_t unshuffle32(uint32_t v) { return unshuffle16(v >> 16) << 16 | (v & 0xFFFF); }
 LANES uint32_t shuffle32(uint32_t v) { return shuffle16(v >> 16) << 16 | (v & 0xFFFF); }
@@ -47,7 +47,7 @@ LANES uint32_t flush(uint32_t v) { return v & 0x7F800000 ? v : v & SIGN; }
 
 /*
  * The halves of 32 lanes in one row group. Rows that are undefined read as zero (ruling: ttsim; the
- * documents leave it open).
+ * documents do not say).
  */
 LANES void gather(const wg_dst *d, const wg_lanes_move *m, unsigned at, uint32_t out[WG_LANES])
 {

@@ -7,15 +7,15 @@
  *                       [7] VD of the load is VB, not VC  (store: keep the template's VD)
  *                       [6] write (store: read) LReg 16   [5:3] delay   [2:0] which instruction
  *
- * An instruction scheduled in cycle c with delay d runs in cycle c + 1 + d. Countdowns go by cycles, or,
- * while any scheduled instruction asks for it, by instructions issued to the unit. They are kept as
- * rings: slot[unit][(base + delay) % 8], and a countdown is base + 1.
+ * An instruction scheduled in cycle c with delay d runs in cycle c + 1 + d. Countdowns count cycles or, while any scheduled
+ * instruction requests it, instructions issued to the unit. They are kept as rings: slot[unit][(base + delay) % 8], and a
+ * step of the countdown is base + 1.
  *
  * A scheduled instruction runs in phase B: it reads registers as they are at the start of the cycle, and
  * its results (flags, too) wait for the next, so that the instruction accepted in the same
- * cycle sees the old ones. Nobody stalls for it.
+ * cycle sees the old ones. Nothing stalls for it.
  *
- * Facts: SFPLOADMACRO.md. Configuration can differ between columns of lanes; equal columns go together.
+ * Facts: SFPLOADMACRO.md. Configuration can differ between columns of lanes; equal columns are processed together.
  */
 #include "backend/vector.h"
 
@@ -36,7 +36,7 @@ static void drop(wg_vector *v, wg_macro_slot *slot, unsigned i)
     v->waiting -= slot->entry[i].by_instruction;
 }
 
-/* Cancels what would run at the same time in these columns. */
+/* Cancels instructions that would run at the same time in these columns. */
 static void forget(wg_vector *v, wg_macro_slot *slot, uint8_t columns)
 {
     for (unsigned i = 0; i < WG_LANE_COLUMNS; i++) {
@@ -48,7 +48,7 @@ static void forget(wg_vector *v, wg_macro_slot *slot, uint8_t columns)
     }
 }
 
-/* The sub-unit takes this instruction; SFPNOP goes anywhere but to the store sub-unit. */
+/* The sub-unit can run this instruction; SFPNOP runs anywhere but in the store sub-unit. */
 static bool can_run(unsigned unit, wg_insn_id id)
 {
     if (id == WG_I_SFPNOP)
@@ -102,9 +102,9 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
         unsigned delay = sequence >> 3 & 7;
         wg_macro_slot *slot = slot_at(v, unit, delay);
         /*
-         * Ruling: SFPLOADMACRO.md forgets what would run at that time even if nothing is scheduled. The public kernels
-         * (UInt32 to FP32 on Blackhole) have an SFPMAD of one macro run right behind another macro that leaves the MAD
-         * sub-unit alone, and work on silicon.
+         * Ruling: SFPLOADMACRO.md drops an instruction due at that time even if nothing is scheduled. In public kernels
+         * (UInt32 to FP32 on Blackhole) an SFPMAD of one macro runs right after another macro that does not use the MAD
+         * sub-unit, and they work on silicon.
          */
         if (!(sequence & 7))
             continue;

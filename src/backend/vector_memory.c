@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between Dst and LRegs: SFPLOAD, SFPSTORE, SFPLOADI.
+ * Moves between Dst and LRegs: SFPLOAD, SFPSTORE, SFPLOADI.
  *
  *      lane 8 r + i  ↔  Dst[aligned group of four rows + r][2 i + odd]
  *
- * Decided here: a load samples Dst at the end of its cycle (phase B of the next), a store writes it in its own. So a
- * load reads what a Matrix Unit instruction issued four cycles earlier writes, as "at least three
- * unrelated instructions" in between demands; and one cycle less reads the old data (reported).
+ * Decided here: a load samples Dst at the end of its cycle (phase B of the next), a store writes it in its own. So a load
+ * sees the write of a Matrix Unit instruction issued four cycles earlier, as required by "at least three unrelated
+ * instructions" in between; one cycle less reads the old data (reported).
  *
- * Decided here: a store whose completion is put off (perturbation) writes Dst at its end, and by the Dst base of that
- * time: software that does not wait for the Vector Unit before it tells others, or moves the base, may rely on neither.
+ * Decided here: a store whose completion is delayed (perturbation) writes Dst at its end, with the Dst base of that time:
+ * software that signals others, or moves the base, without waiting for the Vector Unit can rely on neither.
  *
  * Facts: SFPLOAD.md, SFPSTORE.md, SFPLOADI.md of both trees, Dst.md, ZEROACC.md.
  */
@@ -36,7 +36,7 @@ static unsigned srcb_format(wg_tile *t, unsigned thread)
     return (unsigned)LIKE_BF16 >> format & 1 ? WG_LANES_BF16 : WG_LANES_FP16;
 }
 
-/* What the thread's configuration comes to, if it is known; NULL: not yet, or somebody wants to see it read. */
+/* The thread's decoded configuration; NULL: not yet decoded, or its reads are observed. */
 static inline const wg_vector_places *known_places(const wg_tile *t, unsigned thread)
 {
     const wg_vector_places *p = &t->backend.vector.places[thread];
@@ -175,8 +175,8 @@ void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_
 }
 
 /*
- * May the load sample Dst now? Yes if nobody writes Dst before it would: the Matrix Unit and the unpackers, which
- * tick before the Vector Unit in phase B, have no appointment by then.
+ * May the load sample Dst now? Yes if nothing writes Dst in between: the Matrix Unit and the unpackers, which tick before the
+ * Vector Unit in phase B, have no appointment by then.
  */
 static bool dst_keeps_still(const wg_tile *t)
 {
@@ -259,7 +259,7 @@ void wg_sfpload(wg_tile *t, const wg_vector_op *op)
     };
 }
 
-/* The register that is stored: a late reader's has the result that lands at the end of this cycle. */
+/* The register that is stored: for a late reader, with the result that lands at the end of this cycle. */
 static const uint32_t *stored_register(const wg_tile *t, const wg_vector_op *op, uint32_t room[WG_LANES])
 {
     const wg_vector *v = &t->backend.vector;
@@ -280,7 +280,7 @@ void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
     settle(t);
     wg_lreg *r = &t->regs.lreg;
     unsigned format = wg_vector_format(t, op, op->mod);
-    /* Decided here: a scheduled store leaves the stack pointer alone; its address is the load's. */
+    /* Decided here: a scheduled store does not change the stack pointer; its address is the load's. */
     uint16_t address =
         op->macro ? op->address : wg_vector_dst_address(t, op, WG_GET(SFPLOAD, dest_reg_addr, op->word), format);
     uint32_t lanes = (format == WG_LANES_INT32_ALL ? op->lanes : wg_op_lanes(t, op)) &

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Vector Unit's round sub-unit: SFPSTOCHRND in its three flavours.
+ * The Vector Unit's round sub-unit: the three forms of SFPSTOCHRND.
  *
- * A value is cut and rounded up where the bits cut off reach a threshold: half (to nearest), the
- * maximum ("to zero", which it therefore is not quite), or random bits.
+ * A value is truncated, and rounded up if the truncated bits reach a threshold: half (to nearest), the maximum ("to zero",
+ * though not exactly), or random bits.
  *
  * Facts: SFPSTOCHRND_FloatFloat.md, SFPSTOCHRND_FloatInt.md, SFPSTOCHRND_IntInt.md.
  */

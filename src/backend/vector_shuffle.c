@@ -4,7 +4,7 @@
  * SFPTRANSP.
  *
  *     cycle c     SFPSWAP compares VC and VD; lane shuffles of SFPSHFT2 read
- *     cycle c+1   SFPSWAP reads VC and VD again and exchanges them where it shall
+ *     cycle c+1   SFPSWAP reads VC and VD again and exchanges them in the chosen lanes
  *     cycle c+2   the results of both are visible
  *
  * Facts: SFPSHFT2.md, SFPSWAP.md (both architectures), SFPTRANSP.md, SFPMAD.md (holes).
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* LReg 0 = LReg 1, 1 = 2, 2 = 3, and 3 = what is given. */
+/* LReg 0 = LReg 1, 1 = 2, 2 = 3, and 3 = `last`. */
 static void copy4(wg_tile *t, const wg_vector_op *op, const uint32_t last[WG_LANES])
 {
     uint32_t old[3][WG_LANES], lanes = wg_op_lanes(t, op);
@@ -23,7 +23,7 @@ static void copy4(wg_tile *t, const wg_vector_op *op, const uint32_t last[WG_LAN
     wg_vector_put(t, op, 3, last, lanes);
 }
 
-/* Each row of eight lanes moves right by one; lane 0 of each row takes what `in` says for the row. */
+/* Each row of eight lanes moves right by one; lane 0 of each row receives the row's value of `in`. */
 static void shift_rows(uint32_t out[WG_LANES], const uint32_t from[WG_LANES], const uint32_t in[4])
 {
     for (unsigned lane = 0; lane < WG_LANES; lane++)
@@ -65,7 +65,7 @@ void wg_sfpshft2(wg_tile *t, const wg_vector_op *op)
         else
             wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
         break;
-    case 4: { /* SUBVEC_SHFLSHR1; WH shifts in what its last rotation read */
+    case 4: { /* SUBVEC_SHFLSHR1; WH shifts in values read by its last rotation */
         static const uint32_t zero[4] = {0};
         shift_rows(out, c, wg_vector_traits_for(t)->shift_in_stale ? r->shuffle_last : zero);
         wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
@@ -79,7 +79,7 @@ void wg_sfpshft2(wg_tile *t, const wg_vector_op *op)
 
 static int32_t ordered(uint32_t v) { return (int32_t)(v ^ (uint32_t)((int32_t)v >> 30) >> 1); }
 
-/* First cycle: decides which lanes exchange. */
+/* First cycle: selects the lanes that exchange. */
 void wg_sfpswap(wg_tile *t, const wg_vector_op *op)
 {
     /* Lanes in which VD gets the minimum, by Mod1 from 1 on; in the others it gets the maximum. */

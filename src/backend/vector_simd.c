@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Vector Unit's 32-lane kernels in scalar code: the reference for the host vector versions beside it. */
+/* The Vector Unit's 32-lane kernels in scalar code: the reference for the host vector versions. */
 #include "backend/vector.h"
 
 #include "num/fma.h"

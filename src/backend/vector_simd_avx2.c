@@ -35,7 +35,7 @@ TARGET static inline __m256i products(__m256i x, __m256i y)
     return _mm256_or_si256(high, _mm256_andnot_si256(exact, ALL(1)));
 }
 
-/* How many places a nonzero value below 2^29 is to be shifted left to have its leading bit in bit 31. */
+/* Places by which to shift a nonzero value below 2^29 left so that its leading bit is bit 31. */
 TARGET static inline __m256i leading_zeros(__m256i v)
 {
     __m256i spaced = _mm256_andnot_si256(_mm256_srli_epi32(v, 1), v);

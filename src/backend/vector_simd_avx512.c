@@ -2,9 +2,9 @@
 /*
  * The Vector Unit's kernels with AVX-512 (F, BW, DQ, VL, CD). num/fma.c is the specification.
  *
- * Integers throughout, but for one conversion: the sum's magnitude is below 2^29, and converting it to
+ * Integers throughout, except for one conversion: the sum's magnitude is below 2^29, and converting it to
  * FP32 with the rounding mode given in the instruction normalises it and rounds it to nearest even in one
- * step; neither MXCSR's modes matter to it nor are its flags touched. Lanes with an infinity or a NaN,
+ * step; it neither depends on MXCSR's modes nor sets its flags. Lanes with an infinity or a NaN,
  * and results outside the normal range, are left to the scalar code.
  */
 #include "backend/vector.h"
@@ -18,7 +18,7 @@
 #define LANES_TARGET TARGET
 #include "backend/vector_lanes.h"
 
-/* Constants come from memory: broadcasting them from there costs no arithmetic unit anything. */
+/* Constants come from memory: broadcasting them from there occupies no arithmetic unit. */
 enum { FRACTION, HIDDEN, CUT, ONE, FIELD, BIAS, SCALE, LEAST, SPAN, SIGN, LOST_FROM, LOST, CONSTANTS };
 static const uint32_t constants[CONSTANTS] = {
     [FRACTION] = 0x7FFFFF,
@@ -55,8 +55,8 @@ typedef enum shape { FMA, MUL, ADD } shape;
 #define INLINE TARGET static inline __attribute__((always_inline))
 
 /*
- * Sixteen lanes; bits of *rare ask for the scalar code. Exponents stay in their place, bits 30…23; sums of two
- * wrap to negative ones from 2^8 on. A product of zero has exponent 0. MUL takes z for a zero, ADD takes x for 1.0.
+ * Sixteen lanes; bits of *rare request the scalar code. Exponents stay in their place, bits 30…23; sums of two
+ * wrap to negative ones from 2^8 on. A product of zero has exponent 0. MUL assumes that z is zero, ADD that x is 1.0.
  */
 INLINE __m512i fma16(__m512i x, __m512i y, __m512i z, bool wh, shape kind, __mmask16 *rare, const uint32_t *k)
 {
@@ -87,7 +87,7 @@ INLINE __m512i fma16(__m512i x, __m512i y, __m512i z, bool wh, shape kind, __mma
         kept = _mm512_mask_or_epi32(kept, cut, kept, ALL(ONE));
         opposite = _mm512_movepi32_mask(_mm512_xor_si512(sign_p, z));
         __m512i difference = _mm512_mask_sub_epi32(_mm512_add_epi32(big, kept), opposite, big, kept);
-        /* the sign of a difference turns the greater exponent's sign round */
+        /* a negative difference inverts the greater exponent's sign */
         sign = _mm512_xor_si512(_mm512_mask_blend_epi32(z_above, sign_p, z), difference);
         sum = _mm512_abs_epi32(difference);
         e = _mm512_max_epi32(pe, ze);
@@ -100,12 +100,12 @@ INLINE __m512i fma16(__m512i x, __m512i y, __m512i z, bool wh, shape kind, __mma
     }
     __m512i rounded = _mm512_castps_si512(_mm512_cvt_roundepi32_ps(sum, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
     __m512i bits = _mm512_maskz_add_epi32(nonzero, rounded, _mm512_sub_epi32(e, ALL(SCALE)));
-    /* Exponents 1…254 are what they should be; others go to the scalar code. */
+    /* Exponents 1…254 are exact; others go to the scalar code. */
     __mmask16 outside = _mm512_mask_cmpge_epu32_mask(nonzero, _mm512_sub_epi32(bits, ALL(LEAST)), ALL(SPAN));
     *rare = special | out_of_range | outside;
     if (kind == MUL)
         opposite = _mm512_movepi32_mask(_mm512_xor_si512(sign_p, z));
-    /* A zero has the sign that both have (BH), or none: cancelled magnitudes had opposite signs. */
+    /* A zero has the common sign of both (BH), or none: cancelled magnitudes had opposite signs. */
     __mmask16 has_sign = wh ? nonzero : (__mmask16)(nonzero | ~opposite);
     return _mm512_mask_ternarylogic_epi32(bits, has_sign, sign, ALL(SIGN), 0xF8);
 }
@@ -114,7 +114,7 @@ INLINE void lanes(uint32_t *out, const uint32_t *a, const uint32_t *b, const uin
                   uint32_t flip_c, bool wh, shape kind)
 {
     const uint32_t *k = constants;
-    __asm__("" : "+r"(k)); /* not to be folded into immediates */
+    __asm__("" : "+r"(k)); /* keeps the compiler from folding them into immediates */
     uint32_t rare = 0;
     for (unsigned i = 0; i < WG_LANES; i += 16) {
         __m512i y = _mm512_loadu_si512(b + i), z = _mm512_loadu_si512(c + i);
@@ -133,15 +133,15 @@ INLINE void lanes(uint32_t *out, const uint32_t *a, const uint32_t *b, const uin
 }
 
 /*
- * Products and sums of normal numbers with a normal result are those of IEEE 754 (the comments say why), so the
- * host's own instructions do, with the rounding mode in the instruction. Inputs and results that are not
- * normal, which DAZ and FTZ could change, send all lanes to the code above.
+ * Products and sums of normal numbers with a normal result are those of IEEE 754 (for the reasons below), so the host's own
+ * instructions can be used, with the rounding mode in the instruction. Inputs and results that are not normal, which DAZ and
+ * FTZ could change, send all lanes to the code above.
  *
  * MUL: the product is cut to at least 26 bits below its leading one with a sticky bit, and rounded once; only a
  * result of exactly 2^-126 may have been rounded up from below the normal range, so it counts as not normal.
  * ADD: both operands are exact with three bits to spare. A shift loses bits only from the fourth place on; then
- * the other operand's leading bits stay, and sticky and guard bits stand below the result. What is shifted out
- * entirely is below an eighth of the other's last place, a quarter of it under a power of two.
+ * the other operand's leading bits stay, and sticky and guard bits stand below the result. An operand shifted out entirely is
+ * below an eighth of the other's last place, a quarter of it under a power of two.
  */
 /* All but normal numbers of either sign. */
 INLINE __mmask16 abnormal(__m512 v) { return _mm512_fpclass_ps_mask(v, 0xBF); }
@@ -173,10 +173,10 @@ INLINE void by_host(uint32_t *out, const uint32_t *a, const uint32_t *b, const u
 /*
  * FMA: the sum is that of the exact product and addend with bits below an eighth of the greater one's last place
  * jammed into the lowest kept, odd, bit. Ties lie on even bits, so a jammed operand beside an even one cannot make or
- * hide one, and rounding it gives what IEEE 754's fused multiply-add gives. The addend is even if its exponent is at
- * most two below the product's; a product that a host float holds is as good. A difference may lose one leading
- * bit, not more; what is shifted out entirely rounds away either way. WH's lost bit needs a sum of 29 bits. From
- * LEAST_EXACT on, what a product's last bits are is a normal number, so that the test for them does not underflow.
+ * hide one, and rounding it gives the result of IEEE 754's fused multiply-add. The addend is even if its exponent is at
+ * most two below the product's; a product that fits a host float serves as well. A difference may lose one leading bit, not
+ * more; an operand shifted out entirely rounds away in either case. WH's lost bit needs a sum of 29 bits. From LEAST_EXACT
+ * on, a product's last bits are a normal number, so the test for them does not underflow.
  */
 INLINE __mmask16 unlike_ieee(__m512 x, __m512 y, __m512 z, __m512 r, bool wh)
 {
@@ -197,7 +197,7 @@ INLINE __mmask16 unlike_ieee(__m512 x, __m512 y, __m512 z, __m512 r, bool wh)
     return odd | abnormal(x) | abnormal(y) | abnormal(z) | abnormal(r);
 }
 
-/* Sixteen lanes twice: operands with their signs flipped, and their fused multiply-add; false if that will not do. */
+/* Sixteen lanes twice: operands with their signs flipped, and their fused multiply-add; false if that is not exact. */
 typedef struct halves {
     __m512 low, high;
 } halves;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Vector Unit's instructions as data: handler, sub-unit, operands; which LRegs they read and
- * write, really and as BH's interlock sees it; latencies; what differs between the architectures.
+ * write, actually and for BH's interlock; latencies; differences between the architectures.
  *
  * Facts: VectorUnit.md, SFPLOADMACRO.md (sub-units), SFPMAD.md "Instruction scheduling" (the interlock
  * and its holes), SFPLUTFP32.md, SFPSTOCHRND_*.md (false dependency on VB).
@@ -76,7 +76,7 @@ const wg_vector_info wg_vector_table[WG_I_COUNT] = {
     ROW(SFPPOPC, sfppopc, SIMPLE, REGS),
     ROW(SFPTRANSP, sfptransp, SIMPLE, REGS, HIDDEN),
     ROW(SFPSWAP, sfpswap, SIMPLE, REGS, VC, .special = true),
-    /* Its VD is no LReg: no backdoor. */
+    /* Its VD is not an LReg: no backdoor. */
     ROW(SFPCONFIG, sfpconfig, SIMPLE, .shape = WG_SHAPE_REGS, HIDDEN, .special = true),
 };
 
@@ -141,7 +141,7 @@ uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op)
     case WG_I_SFPMOV: return op->mod & 8 ? 0 : c;
     case WG_I_SFPSETCC: return op->mod & 9 ? 0 : c;
     case WG_I_SFPARECIP: return op->mod == 1 ? b | c : c;
-    case WG_I_SFP_STOCH_RND: return (op->mod & 14) == 4 ? b | c : c; /* VB only where it gives the shift */
+    case WG_I_SFP_STOCH_RND: return (op->mod & 14) == 4 ? b | c : c; /* VB only if it holds the shift */
     case WG_I_SFPSHFT2: return shft2_reads(op);
     case WG_I_SFPSWAP: return op->mod ? c | d : 0; /* in its first cycle */
     case WG_I_SFPTRANSP: return ALL_LREGS;
@@ -156,7 +156,7 @@ uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op)
     }
 }
 
-/* Decided here: as the real reads of the mode, except where a page says that the logic is mistaken. */
+/* Decided here: the mode's actual reads, except where a page says that the logic is wrong. */
 uint32_t wg_vector_believed_reads(const wg_tile *t, const wg_vector_op *op)
 {
     if (wg_vector_reads_late(t, op))

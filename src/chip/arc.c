@@ -18,7 +18,7 @@
 
 enum { RESET_UNIT = 0x30000, NIU0 = 0x50000, NIU1 = 0x58000, MSI_FIFO = 0xB0000 };
 enum { L2CPU_RESET = 0x14, REFCLK_LOW = 0xE0, REFCLK_HIGH = 0xE4, MISC_IRQ0 = 1 << 16 };
-/* Addresses in the CSM. Decided here: they change with every firmware version, and hosts follow pointers. */
+/* Addresses in the CSM. Decided here: firmware versions differ in them, and hosts follow pointers. */
 enum { TELEMETRY_TABLE = 0x100, TELEMETRY_DATA = 0x300, QUEUE_CONTROL = 0x500, QUEUES = 0x600 };
 enum { QUEUE_COUNT = 4, QUEUE_ENTRIES = 8, QUEUE_HEADER = 32, QUEUE_ENTRY = 32 };
 /* WH: the fixed address of the older telemetry, and of the mailbox for messages with more than two arguments. */
@@ -163,7 +163,7 @@ void wg_arc_init(wg_card *card)
         fill_legacy(card);
     a->scratch[0] = 0xC0DE0001; /* post code: initialised */
     if (!card->chip->arc.queues) {
-        a->scratch[5] = 1; /* message status: initialised, no message so far */
+        a->scratch[5] = 1; /* message status: initialised, no message yet */
         return;
     }
     a->scratch_ram[2] = 0x5; /* boot status: started, ready for messages */
@@ -182,7 +182,7 @@ static void set_clock(wg_card *card, uint32_t mhz)
     put(card->arc.csm, telemetry_word(card, TAG_AICLK), mhz);
 }
 
-/* Region, target and size of an outbound mapping are in the mailbox. */
+/* The mailbox holds region, target and size of an outbound mapping. */
 static void map_region(wg_card *card)
 {
     const uint8_t *csm = card->arc.csm;
@@ -197,7 +197,7 @@ static bool answer(wg_card *card, uint8_t code, uint32_t results[2])
     const wg_chip_arc *arc = &card->chip->arc;
     results[0] = results[1] = 0;
     switch (code) {
-    case 0x2C: /* where the older telemetry is */
+    case 0x2C: /* address of the older telemetry */
         results[0] = CSM_BASE + LEGACY_TELEMETRY;
         return arc->legacy_telemetry;
     case 0x34: results[0] = card->arc.aiclk; return true;
@@ -232,7 +232,7 @@ static bool answer(wg_card *card, uint8_t code, uint32_t results[2])
     }
 }
 
-/* One message, in the scratch registers. */
+/* Serves one message in the scratch registers. */
 static void scratch_message(wg_card *card)
 {
     wg_arc *a = &card->arc;

@@ -2,8 +2,8 @@
 /*
  * The card: creation, configuration space, BARs.
  *
- * Facts: PCIExpressTile/README.md of each architecture, and the windows of chip.c. Decided here: an access that
- * runs over the end of a window goes on behind it; what leads nowhere reads as zero.
+ * Facts: PCIExpressTile/README.md of each architecture, and the windows of chip.c. Decided here: an access that crosses the
+ * end of a window continues after it; unmapped addresses read as zero.
  */
 #include "chip/card.h"
 

@@ -26,7 +26,7 @@ typedef struct wg_arc {
     uint8_t csm[WG_ARC_CSM];
     uint32_t scratch[WG_ARC_SCRATCH], scratch_ram[WG_ARC_SCRATCH_RAM];
     uint32_t misc_cntl, l2cpu_reset;
-    uint32_t aiclk; /* MHz, as the last power message left it */
+    uint32_t aiclk; /* MHz, as set by the last power message */
 } wg_arc;
 
 void wg_arc_init(wg_card *card);
@@ -37,7 +37,7 @@ void wg_arc_apb_write(wg_card *card, uint32_t offset, uint32_t value);
 
 enum { WG_IATU_REGIONS = 16, WG_BAR2_WORDS = 0x1200 / 4 };
 
-typedef struct wg_iatu { /* one region, as its registers are laid out */
+typedef struct wg_iatu { /* one region, in register layout */
     uint32_t ctrl_1, ctrl_2, lower_base, upper_base, lower_limit, lower_target, upper_target, ctrl_3, upper_limit;
 } wg_iatu;
 
@@ -46,9 +46,9 @@ typedef struct wg_pcie {
     uint32_t tlb[WG_CHIP_TLB_WORDS]; /* windows' registers */
     wg_window window[WG_CHIP_TLBS];  /* the same, decoded … */
     bool decoded[WG_CHIP_TLBS];      /* … where this is set */
-    uint64_t last_base, last_bytes;  /* bus addresses of the window that was used last; 0 bytes: none */
+    uint64_t last_base, last_bytes;  /* bus addresses of the window used last; 0 bytes: none */
     unsigned last_index;
-    wg_device *last_tile; /* … if it leads to one Tensix tile and breaks no rule, and to where in it */
+    wg_device *last_tile; /* … its Tensix tile, if it is one and the window breaks no rule, and the address in it */
     uint64_t last_address;
     wg_iatu iatu[2][WG_IATU_REGIONS]; /* outbound, inbound */
     uint32_t dma[WG_BAR2_WORDS];      /* DMA engines' registers, by offset in BAR 2 */
@@ -78,10 +78,10 @@ typedef struct wg_niu_words {
 
 /* ---- The card --------------------------------------------------------------------------------------- */
 
-/* A tile without cores, and where it stands. */
+/* A tile without cores, and its place. */
 typedef struct wg_model {
     wg_card *card;
-    uint8_t kind, index, x, y; /* wg_tile_kind; which of its kind */
+    uint8_t kind, index, x, y; /* wg_tile_kind; index within its kind */
     wg_niu_words niu;
 } wg_model;
 
@@ -95,7 +95,7 @@ struct wg_card {
     wg_pcie pcie;
     wg_l2cpu l2cpu[WG_L2CPU_TILES];
     wg_model model[WG_GRID_MAX_TILES]; /* [y * width + x]; unused for Tensix tiles */
-    uint8_t via_noc;                   /* the NoC that the host's window under way names */
+    uint8_t via_noc;                   /* the NoC named by the window of the host's current access */
     wg_finding finding[WG_CARD_FINDINGS];
     wg_where where[WG_CARD_FINDINGS];
     size_t findings;
@@ -103,15 +103,15 @@ struct wg_card {
     char error[256];
 };
 
-/* One occurrence, at the tile or, with x == WG_NOWHERE, the host; equal ones (code, tile, subject) are counted. */
+/* Reports one occurrence, at the tile or, with x == WG_NOWHERE, the host; equal ones (code, tile, subject) are counted. */
 void wg_card_find(wg_card *card, wg_finding_code code, unsigned x, unsigned y, uint64_t subject, uint64_t value,
                   const char *format, ...) __attribute__((format(printf, 7, 8)));
-/* A register that is not modelled. */
+/* Reports an access to a register that is not modelled. */
 void wg_model_unknown(wg_model *m, uint64_t address, uint32_t value, bool write);
 
 wg_model *wg_card_model(wg_card *card, unsigned x, unsigned y);
 
-/* Any bytes of a tile; false if nothing is there. What is not memory is split into words. */
+/* Accesses any bytes of a tile; false if nothing is there. Accesses to registers are split into words. */
 typedef bool (*wg_access_fn)(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write);
 bool wg_arc_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write);
 bool wg_pcie_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write);
@@ -122,13 +122,13 @@ bool wg_niu_only_access(wg_model *m, uint64_t address, uint8_t *data, size_t byt
 
 /* A word of the NIU's registers: read (then `value` is ignored) or written. */
 uint32_t wg_model_niu(wg_model *m, unsigned noc, uint32_t offset, uint32_t value, bool write);
-/* The same by the address of the registers in the tile; for wg_model_words(). */
+/* As wg_model_niu(), by the registers' address in the tile; for wg_model_words(). */
 uint32_t wg_model_niu_word(wg_model *m, uint64_t address, uint32_t value, bool write);
 
 /* Bytes as words: `word` is called for each aligned word; a narrow write changes the bytes it names. */
 typedef uint32_t (*wg_word_fn)(wg_model *m, uint64_t address, uint32_t value, bool write);
 void wg_model_words(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write, wg_word_fn word);
-/* Bytes of memory of `room` bytes; false if they leave it. */
+/* Accesses a memory of `room` bytes; false if out of bounds. */
 bool wg_model_memory(uint8_t *memory, uint64_t room, uint64_t address, uint8_t *data, size_t bytes, bool write);
 
 #endif

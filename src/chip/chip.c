@@ -6,10 +6,10 @@
  *
  * A window's configuration, from its lowest bit: address bits above the window, x_end, y_end, x_start,
  * y_start (6 bits each), noc_sel, on BH a reserved bit, mcast, ordering, linked, static_vc, on BH a reserved bit,
- * buddy, class. The first 32 windows of BH have a word more, which thins out a multicast.
+ * buddy, class. The first 32 windows of BH have a further word, which excludes tiles from a multicast.
  *
  * Facts: BlackholeA0/PCIExpressTile/HostToDeviceTLBs.md, WormholeB0/PCIExpressTile/TLBs.md; README.md there for the
- * BARs. Ordering modes make no difference here: accesses of the host happen one after the other, in no time.
+ * BARs. Ordering modes make no difference here: the host's accesses happen one at a time, in zero cycles.
  */
 #include "chip/chip.h"
 
@@ -179,7 +179,7 @@ static void pattern(const wg_grid *grid, unsigned x0, unsigned y0, unsigned x1, 
         out->broken = "num_destinations_override is not the number of tiles that receive the multicast";
 }
 
-/* A rule on flags that the window breaks, whatever is accessed; NULL: none. */
+/* A rule that the window's flags break, whatever is accessed; NULL: none. */
 static const char *rule_broken(const wg_chip *chip, const uint32_t *words, unsigned flags, const wg_window *w)
 {
     unsigned each = chip->tlb_words_each, mcast = flags + 1 + chip->ordering_gap;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host sees of a chip over PCI Express, as data: identification, BARs, TLB windows. */
+/* A host's view of a chip over PCI Express, as data: identification, BARs, TLB windows. */
 #ifndef WG_CHIP_H
 #define WG_CHIP_H
 
@@ -7,7 +7,7 @@
 
 enum { WG_CHIP_TLBS = 210, WG_CHIP_TLB_WORDS = WG_CHIP_TLBS * 3 + 32, WG_CHIP_ROWS = 12 };
 
-/* Equal windows that follow each other in a BAR. */
+/* A run of equal windows in a BAR. */
 typedef struct wg_chip_windows {
     uint8_t bar;
     uint16_t first, count; /* TLB indices */
@@ -15,25 +15,25 @@ typedef struct wg_chip_windows {
     uint8_t bits;          /* size: 1 << bits */
 } wg_chip_windows;
 
-/* What ARC's firmware and its crossbar offer. */
+/* Features of ARC's firmware and crossbar. */
 typedef struct wg_chip_arc {
-    bool queues;           /* messages come through queues in the CSM; else through scratch registers, one at a time */
-    bool legacy_telemetry; /* the older array of telemetry is there, too */
-    bool tells_harvesting; /* a message tells what is fused off */
+    bool queues;           /* messages arrive in queues in the CSM; else in scratch registers, one at a time */
+    bool legacy_telemetry; /* also has the older telemetry array */
+    bool tells_harvesting; /* a message returns the harvested units */
     bool maps_outbound;    /* a message sets a region of the iATU */
     bool scratch_ram;      /* the reset unit has more scratch registers, which point into the CSM */
     bool resets_l2cpus;    /* the reset unit has L2CPU_RESET */
     bool routes_to_dram;   /* the low 32 GiB of the tile's addresses lead to DRAM D0 */
-    uint32_t csm_alias;    /* the crossbar shows the CSM here once more; 0: it does not */
+    uint32_t csm_alias;    /* a second address of the CSM in the crossbar; 0: none */
 } wg_chip_arc;
 
 /* NIUs of tiles that are registers only. */
 typedef struct wg_chip_niu {
     uint16_t x_table, y_table; /* translation tables: offsets of their words */
     uint8_t table_words, bits; /* words of each; bits of an entry */
-    uint16_t raw_columns;      /* offset of what is not translated, columns and rows; 0: not there */
+    uint16_t raw_columns;      /* offset of the masks of untranslated columns and rows; 0: none */
     bool second_page;          /* NoC 1's registers are at 0xFFB30000; else both NoCs have their own view */
-    bool dram_groups;          /* three DRAM tiles are a group: its number is in their ids, and each shows all NIUs */
+    bool dram_groups; /* three DRAM tiles form a group: their ids contain its number, and each shows all its NIUs */
 } wg_chip_niu;
 
 typedef struct wg_chip {
@@ -45,19 +45,19 @@ typedef struct wg_chip {
     uint32_t tlb_config;        /* offset of the windows' registers in BAR 0 */
     uint16_t tlb_words;         /* how many there are */
     uint8_t tlb_words_each;
-    uint8_t strided;                /* windows with a further word, behind all others, for patterns of multicast */
+    uint8_t strided;                /* windows with a further word, after all others, for multicast patterns */
     uint8_t offset_bits_total;      /* width of an address within a tile */
     uint8_t ordering_gap;           /* reserved bits between noc_sel and mcast */
     uint8_t orderings;              /* ordering modes that exist */
-    uint8_t flag_bits;              /* from noc_sel on: those that mean something */
+    uint8_t flag_bits;              /* number of defined bits from noc_sel on */
     bool vc_fields;                 /* buddy and class of a static virtual channel can be chosen */
-    uint64_t bar4_alias;            /* BAR 4 shows BAR 0 from this offset on; 0: it has windows of its own */
+    uint64_t bar4_alias;            /* BAR 4 is an alias of BAR 0 from this offset on; 0: it has its own windows */
     uint32_t niu_bar[2], niu_bytes; /* registers of the PCI Express tile's NIUs in BAR 0 */
     uint32_t csm_bar, apb_bar;      /* ARC in BAR 0; 0: not there */
     uint32_t iatu;                  /* in BAR 2 */
-    bool wide_regions;              /* of the iATU: they may be larger than 4 GiB */
+    bool wide_regions;              /* of the iATU: may be larger than 4 GiB */
     uint64_t niu_base;              /* NIU registers of PCI Express, ARC, L2CPU tiles: from here to the end */
-    uint64_t arc_xbar;              /* where a tile's address space shows ARC's crossbar */
+    uint64_t arc_xbar;              /* ARC's crossbar in a tile's address space */
     uint8_t arc_x, arc_y, pcie_x, pcie_y; /* NoC 0; the PCI Express tile that leads to the host */
     uint32_t aiclk_busy, aiclk_idle;      /* MHz */
     wg_chip_arc arc;
@@ -66,7 +66,7 @@ typedef struct wg_chip {
 
 extern const wg_chip wg_chips[2]; /* by wg_arch_id */
 
-/* A window as it is configured. */
+/* A decoded window. */
 typedef struct wg_window {
     uint64_t address; /* of the window's first byte, within the tile */
     uint8_t noc, ordering;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DRAM: the memory of all channels, sparse. Pages of host memory are taken when first written, up to a limit; what was
- * never written reads as zero.
+ * DRAM: the memory of all channels, sparse. Host pages are allocated when first written, up to a limit; unwritten memory
+ * reads as zero.
  */
 #ifndef WG_DRAM_H
 #define WG_DRAM_H
@@ -21,7 +21,7 @@ typedef struct wg_dram {
 
 bool wg_dram_init(wg_dram *d, unsigned channels, uint64_t bytes, uint64_t limit);
 void wg_dram_free(wg_dram *d);
-/* All of it zero again. */
+/* Sets all memory to zero. */
 void wg_dram_clear(wg_dram *d);
 /* False if the bytes are not all in the channel. */
 bool wg_dram_read(const wg_dram *d, unsigned channel, uint64_t address, void *to, size_t bytes);

@@ -161,7 +161,7 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     t->regions.niu.coordinate = (uint16_t)(x | y << 6);
     t->boxes = (wg_noc_box *const *)grid->box;
     wg_niu_firmware(t, grid->desc.harvested);
-    t->sched.now = grid->now; /* in reset so far */
+    t->sched.now = grid->now; /* it has been in reset until now */
     dev->touches = &grid->touches;
     dev->harvested = grid->desc.harvested;
     dev->clock = &grid->now;

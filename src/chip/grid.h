@@ -19,13 +19,15 @@
 /*
  * A model of tiles that are registers and memory. Accesses come one at a time from the thread that calls the grid, in
  * the order of the clock; wg_grid_cycle() is the cycle of the access. `bytes` is at most 16384 for accesses of the NoC.
- * False: nothing is there. Words are accessed whole: address and size are as the requester gave them.
+ * False: nothing is there. Words are accessed whole: address and size are the requester's.
  */
 typedef struct wg_edge_ops {
     bool (*read)(void *user, wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);
     bool (*write)(void *user, wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes);
     uint64_t (*hash)(void *user, wg_grid *grid); /* of its state; may be NULL */
-    /* Its state for a snapshot, or back from one; both may be NULL. With `to` and `from` NULL: how many bytes. */
+    /*
+     * Its state for a snapshot, or back from one; both may be NULL. With `to` and `from` NULL: returns the number of bytes.
+     */
     size_t (*state)(void *user, void *to, const void *from);
 } wg_edge_ops;
 void wg_grid_plug(wg_grid *grid, wg_tile_kind kind, const wg_edge_ops *ops, void *user);
@@ -61,17 +63,17 @@ struct wg_grid {
 
     /* The NoCs (grid_noc.c). */
     wg_network *network;
-    wg_noc_box *box[WG_GRID_MAX_TILES]; /* of Tensix tiles, theirs; of others, made when they first answer */
+    wg_noc_box *box[WG_GRID_MAX_TILES]; /* Tensix tiles: their own; others: made when they first answer */
     wg_packet *event;                   /* at tiles that are no devices: requests that arrive, answers that leave */
-    uint32_t event_used, event_unused, events; /* entries ever used, list of those given back, heap */
-    uint64_t order, packets;                   /* packets that were delivered, that left */
+    uint32_t event_used, event_unused, events; /* entries ever used, free list, heap */
+    uint64_t order, packets;                   /* numbers of packets delivered and sent */
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
     uint64_t channel_free[WG_DRAM_TIMED];      /* in tenths of a cycle */
     uint32_t served[2][WG_GRID_MAX_TILES][16]; /* tiles that are no devices: their NIUs' counters, from 48 on */
     bool single_store[2][WG_GRID_MAX_TILES];   /* … and those that ignore header stores (NIU_CFG_0) */
 
     /* Time (grid_run.c). */
-    uint64_t next[WG_GRID_MAX_TILES];    /* earliest cycle at which a tile does anything */
+    uint64_t next[WG_GRID_MAX_TILES];    /* the tile's next active cycle */
     uint64_t sends[WG_GRID_MAX_TILES];   /* … and can send a packet */
     uint64_t endless[WG_GRID_MAX_TILES]; /* first cycle of an endless loop that only another tile can end; 0: none */
     uint64_t first_send;                 /* the earliest of those */
@@ -89,14 +91,14 @@ static inline bool wg_has_cores(wg_tile_kind kind) { return kind == WG_TILE_TENS
 /* Creates the tile with cores at `index`. NULL: there is no such tile, or no memory. */
 wg_device *wg_grid_make(wg_grid *grid, unsigned index);
 
-/* Takes what left the tiles' NIUs into the network. */
+/* Moves packets that left the tiles' NIUs into the network. */
 void wg_grid_inject(wg_grid *grid);
 /*
- * Processes what happens at tiles that are no devices before cycle `end`, and in the network before `limit`, as far as it is
- * certain. Returns the earliest cycle in which something can leave a NIU.
+ * Processes events at tiles that are not devices before cycle `end`, and in the network before `limit`, up to the horizon.
+ * Returns the earliest cycle in which a packet can leave a NIU.
  */
 uint64_t wg_grid_route(wg_grid *grid, uint64_t end, uint64_t limit);
-/* The next cycle in which either happens; WG_NEVER: none. */
+/* The next cycle with an event of either kind; WG_NEVER: none. */
 uint64_t wg_grid_event_next(const wg_grid *grid);
 
 /* Host threads (grid_threads.c): work(user, i) for each i below count, in any order, on any thread; returns when all
@@ -108,12 +110,12 @@ void wg_workers_free(struct wg_workers *workers);
 wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Has nothing moved since cycle *since, except cores that poll, and is something unfinished? To be asked after time has
- * passed, before anything is written.
+ * Has nothing moved since cycle *since, except cores that poll, while work is unfinished? Call it after time has advanced,
+ * before any write.
  */
 bool wg_grid_hangs(const wg_grid *grid, uint64_t *since);
 
-/* Any tile without cores; false if nothing is there. */
+/* Accesses any tile without cores; false if nothing is there. */
 bool wg_edge_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);
 bool wg_edge_write(wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes);
 

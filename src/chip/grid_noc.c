@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between the tiles: what left a NIU is routed and delivered; tiles that are no devices serve their requests here.
+ * Traffic between the tiles: packets from NIUs are routed and delivered; requests to tiles that are not devices are served
+ * here.
  *
- * Everything is taken in the order of its cycles and, within a cycle, of places, whoever computed it and however the time
- * was cut into windows, so that links and channels are shared in the same way in every run.
+ * Events are processed in the order of cycles and, within a cycle, of places, whichever thread computed them and wherever
+ * windows end. So the arbitration of links and channels is the same in every run.
  *
  * Facts: NoC/README.md, DRAMTile/README.md, timing.md "NoC and DRAM". Decided here: a DRAM channel serves requests in
- * the order of their arrival; other tiles that are no devices answer in the cycle after the request has arrived.
+ * the order of their arrival; other tiles that are not devices answer in the cycle after the request has arrived.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,12 @@ static uint64_t leaving_order(const wg_packet *p)
            (p->order & ((UINT64_C(1) << 47) - 1));
 }
 
-/* ---- events at tiles that are no devices -------------------------------------------------------------------- */
+/* ---- events at tiles that are not devices ------------------------------------------------------------------- */
 
 static void put_event(wg_grid *g, const wg_packet *p)
 {
     uint32_t entry = g->event_unused;
-    if (!g->event) /* exists as soon as the grid does */
+    if (!g->event) /* allocated together with the grid */
         return;
     if (entry)
         g->event_unused = g->event[entry].next;
@@ -52,7 +53,7 @@ static wg_packet take_event(wg_grid *g)
     return p;
 }
 
-/* A finding belongs to the tile that asked. */
+/* A finding belongs to the requesting tile. */
 static void complain(wg_grid *g, wg_finding_code code, const wg_packet *p, const char *what)
 {
     unsigned tile = p->to, w = g->plan->width;
@@ -148,7 +149,7 @@ static void left(void *user, const wg_packet *p, uint64_t at, uint64_t free)
     sends_from(g, p->from, next);
 }
 
-/* A DRAM tile takes a write in as its channel does, but for a few flits. */
+/* A DRAM tile accepts a write at its channel's rate, but for a few buffered flits. */
 static uint32_t takes(void *user, const wg_packet *p, uint16_t tile)
 {
     const wg_grid *g = user;
@@ -188,7 +189,7 @@ static const uint8_t *data_of(const wg_grid *g, const wg_packet *p)
     return g->box[p->from]->ring[p->noc].bytes + p->payload;
 }
 
-/* Which channel an address behind a DRAM tile belongs to: WH's tiles have two, one in each half. */
+/* The channel of an address in a DRAM tile: WH's tiles have two, one in each half. */
 static unsigned channel_of(const wg_grid *g, const wg_packet *p)
 {
     unsigned tile = wg_floorplan_index(g->plan, p->to % g->plan->width, p->to / g->plan->width),
@@ -197,14 +198,14 @@ static unsigned channel_of(const wg_grid *g, const wg_packet *p)
     return (unsigned)(tile * each + half) % WG_DRAM_TIMED;
 }
 
-/* When the answer of a tile that is no device can begin to leave, and when it must not have ended before. */
+/* For the answer of a tile that is not a device: the earliest cycle of its last flit and, in *begins, of its first. */
 static uint64_t memory_done(wg_grid *g, const wg_packet *p, uint64_t *begins)
 {
     if (g->kind[p->to] != WG_TILE_DRAM)
         return *begins = p->at + 1;
     const wg_timing *time = g->timing;
     bool reads = p->kind == WG_PACKET_READ;
-    uint64_t answers = (reads ? time->noc_data : time->noc_ack) - 1u; /* as L1 does */
+    uint64_t answers = (reads ? time->noc_data : time->noc_ack) - 1u; /* as for L1 */
     uint64_t *free = &g->channel_free[channel_of(g, p)],
              takes = p->bytes * UINT64_C(100) / (reads ? time->dram_rate : time->dram_write_rate);
     uint64_t start = (p->at + answers + (reads ? time->dram_latency : 0)) * 10;
@@ -272,7 +273,7 @@ static uint32_t edge_atomic(wg_grid *g, const wg_packet *p)
     return result;
 }
 
-/* A request, or an answer redirected here, has arrived at a tile that is no device. */
+/* A request, or an answer redirected here, has arrived at a tile that is not a device. */
 /* Counters.md: at the recipient. */
 static void count(wg_grid *g, const wg_packet *p, uint16_t tile, unsigned counter, uint32_t by)
 {
@@ -342,7 +343,7 @@ static void serve(wg_grid *g, const wg_packet *p)
         answer(g, p, WG_PACKET_ACK, 0, done);
 }
 
-/* Sends an answer of a tile that is no device as soon as its link is free. */
+/* Sends an answer of a tile that is not a device as soon as its link is free. */
 static void leave(wg_grid *g, wg_packet *p)
 {
     uint64_t *link = &g->edge_link[p->noc][p->from], retry;
@@ -390,7 +391,7 @@ static void leave(wg_grid *g, wg_packet *p)
         lost(g);
 }
 
-/* ---- all of it, in order ------------------------------------------------------------------------------------ */
+/* ---- all events, in order ------------------------------------------------------------------------------------ */
 
 static uint64_t edge_next(const wg_grid *g) { return g->events ? g->event[g->events].at : WG_NEVER; }
 
@@ -412,7 +413,7 @@ void wg_grid_inject(wg_grid *g)
     }
 }
 
-/* What leaves a NIU from cycle s on is at no router before s + noc_niu: so far goes the network. */
+/* A packet that leaves a NIU in cycle s or later reaches no router before s + noc_niu: the network's horizon. */
 uint64_t wg_grid_route(wg_grid *g, uint64_t end, uint64_t limit)
 {
     const wg_network_env env = env_of(g);

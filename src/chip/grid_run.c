@@ -3,12 +3,12 @@
  * Time on the grid (time.md rules 14 and 15).
  *
  *     window   every tile with something to do runs alone, on any host thread
- *     routing  what left the tiles in the window is routed and delivered, in one order, on the caller's thread
+ *     routing  packets that left the tiles in the window are routed and delivered, in one order, on the caller's thread
  *
- * If nothing can leave a NIU before cycle s, the network is known up to s + noc_niu, and what it does then is seen by a tile
- * noc_niu cycles later, at s + wg_route_least(): so far goes the window. Where one tile alone has something to do, its window goes on until
- * it sends. Tiles with nothing to do are left behind and set to the clock when somebody looks at them; tiles that poll
- * count as such (poll.h). Where windows end changes nothing but who computes when.
+ * If nothing can leave a NIU before cycle s, the network is known up to s + noc_niu, and tiles see its events noc_niu cycles
+ * later, at s + wg_route_least(): the end of the window. If only one tile has work, its window lasts until it sends. Idle
+ * tiles are left behind and set to the clock when they are inspected; tiles that poll count as idle (poll.h). The ends of
+ * windows affect only the host's schedule, not the result.
  */
 #include "chip/grid.h"
 #include "machine/fast.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of a chip: a header with a sum over the rest, then
+ * Snapshots of a chip: a header with a checksum of the rest, then
  *
- *     clock and order │ requests at tiles that are no devices │ links │ models' state
+ *     clock and order │ requests at tiles that are not devices │ links │ models' state
  *     each tile in use: its number, how many bytes, a snapshot of the device
- *     packets of each tile that is no device and has any │ each page of DRAM
+ *     packets of each tile that is not a device and has any │ each page of DRAM
  *
- * All of it is looked through before anything is taken over: the checksum tells a damaged snapshot, engine/state_check.h a
- * forged one.
+ * Everything is checked before the chip's state changes: the checksum detects damage, engine/state_check.h forgery.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,8 @@
 
 typedef struct header {
     char magic[8];
-    uint64_t sum;   /* of everything behind it */
-    uint64_t bytes; /* of all of it */
+    uint64_t sum;   /* of everything after it */
+    uint64_t bytes; /* of the whole snapshot */
     uint32_t version, arch, profile, harvested;
     uint64_t tile_bytes;                            /* of all tiles in use */
     uint64_t box_bytes, network_bytes, model_bytes; /* other builds may differ */
@@ -48,7 +47,7 @@ static size_t model_bytes(const wg_grid *g)
     return all;
 }
 
-enum { ENTRY = 16 }; /* in front of a tile's snapshot: its number, how many bytes */
+enum { ENTRY = 16 }; /* before a tile's snapshot: its number, its size */
 
 static size_t tile_bytes(const wg_grid *g)
 {
@@ -86,7 +85,7 @@ static header header_of(const wg_grid *g)
     return h;
 }
 
-/* Of everything behind it. */
+/* The checksum of everything after it. */
 static uint64_t sum_of(const char *from, size_t bytes)
 {
     const size_t begin = offsetof(header, sum) + sizeof(uint64_t);
@@ -166,7 +165,7 @@ static wg_status check(wg_grid *g, const header *h, const char *from, size_t byt
     if (memcmp(h->magic, magic, sizeof magic) != 0)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "this is not a snapshot of a chip");
     if (h->version != own.version || h->box_bytes != own.box_bytes || h->network_bytes != own.network_bytes)
-        return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
+        return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is from another version of Waitgate");
     if (h->arch != own.arch || h->profile != own.profile || h->harvested != own.harvested ||
         h->model_bytes != own.model_bytes)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another architecture, profile, harvesting or card");
@@ -181,7 +180,7 @@ static wg_status forged(wg_grid *g, const char *what)
     return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is not of a chip that Waitgate ran: %s", what);
 }
 
-/* Clock, links, and requests at tiles that are no devices. */
+/* Clock, links, and requests at tiles that are not devices. */
 static wg_status check_state(wg_grid *g, const header *h, const char **p)
 {
     state s;
@@ -269,7 +268,7 @@ static wg_status check_tiles(wg_grid *g, const header *h, const char **p)
     return WG_OK;
 }
 
-/* DRAM: each page is in some channel, and they are in order as a snapshot has them. */
+/* DRAM: each page lies in a channel, and the pages are in the order of a snapshot. */
 static wg_status check_pages(wg_grid *g, const header *h, const char *p)
 {
     const uint64_t limit = g->dram.limit;

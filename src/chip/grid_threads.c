@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host threads for the tiles of one window. They are started when first needed and anew in a forked child, which does
- * not have them. Each has a part of the work of its own, the same tiles from window to window as far as possible, so
- * that their state stays near its processor, and then helps the others. Whoever waits spins for a short while and then
- * sleeps, so that others can have the processor.
+ * Host threads for the tiles of one window. They are started when first needed, and again in a forked child, which does not
+ * inherit them. Each has its own share of the work, the same tiles from window to window if possible, so that their state
+ * stays in its processor's cache; then it helps the others. A waiting thread spins for a short while and then sleeps, to
+ * yield the processor.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ typedef struct part {
 } part;
 
 typedef struct wg_workers {
-    pid_t pid;        /* whose threads they are */
+    pid_t pid;        /* the process that owns the threads */
     unsigned threads; /* besides the caller's */
     pthread_t thread[MOST];
     pthread_mutex_t lock;

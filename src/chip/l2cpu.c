@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The L2CPU tiles of Blackhole: present, and held in reset. Hosts prepare them through the external
- * peripherals (TLB windows, reset vectors, scratch memory) and reach the DRAM beside them; releasing their
- * harts is reported, not done.
+ * peripherals (TLB windows, reset vectors, scratch memory) and reach the adjacent DRAM; releasing their harts is reported and
+ * has no effect.
  *
  * Facts: BlackholeA0/L2CPUTile/README.md, MemoryMap.md.
  */
@@ -15,7 +15,7 @@
 #define GDDR_BYTES UINT64_C(0x100000000)
 enum { PERIPHERAL_BYTES = 0x80000, NIU0 = 0x56000, NIU1 = 0x57000, STATUS = 0x10400 };
 
-/* DRAM tile beside each: D5, D6, D7, D7, by the harts' numbers (CPUs 0-3 at y 3, 4-7 at 9, 8-11 at 5, 12-15 at 7). */
+/* The DRAM tile next to each: D5, D6, D7, D7, by the harts' numbers (CPUs 0-3 at y 3, 4-7 at 9, 8-11 at 5, 12-15 at 7). */
 static unsigned dram_row(unsigned y) { return y == 3 ? 2 : y == 9 ? 4 : 5; }
 
 static uint32_t peripheral_word(wg_model *m, uint64_t offset, uint32_t value, bool write)

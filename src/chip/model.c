@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tiles of registers and memory share: findings, bytes as words, the NIUs; and the tiles that have nothing
- * else: DRAM, routers, the security tile, fused-off tiles.
+ * Shared by tiles of registers and memory: findings, bytes as words, the NIUs. Also the tiles that have nothing else: DRAM,
+ * routers, the security tile, fused-off tiles.
  *
  * Facts: NoC/MemoryMap.md, NoC/Coordinates.md of each architecture, WormholeB0/DRAMTile/README.md.
  */
@@ -105,7 +105,7 @@ static uint32_t endpoint_id(const wg_model *m, unsigned noc)
     return index | (uint32_t)types[m->kind] << 8 | noc << 24;
 }
 
-/* No entry lies across two words. */
+/* No entry crosses a word boundary. */
 static uint32_t table_word(const uint8_t table[32], unsigned word, unsigned bits)
 {
     unsigned each = 32 / bits;
@@ -176,7 +176,7 @@ uint32_t wg_model_niu_word(wg_model *m, uint64_t address, uint32_t value, bool w
     return wg_model_niu(m, m->card->via_noc | second, (uint32_t)address & 0xFFFF, value, write);
 }
 
-/* ---- DRAM, and tiles of which only the router works --------------------------------------------------- */
+/* ---- DRAM, and tiles where only the router works ------------------------------------------------------ */
 
 static bool is_niu(uint64_t address)
 {

@@ -7,8 +7,8 @@
  *     BAR 2 ──> iATU regions, DMA engine: host memory <──> BAR 0's windows
  *
  * Facts: PCIExpressTile/README.md of each architecture; the registers of iATU and DMA engines as the public drivers
- * write them (they are those of the controller's maker). Decided here: transfers are complete when the doorbell has
- * been written; a read or write that an enabled region holds only in part goes by the region of its first byte.
+ * write them (they are the controller vendor's). Decided here: writing the doorbell completes the transfer; an access
+ * only partly inside an enabled region uses the region of its first byte.
  */
 #include <string.h>
 
@@ -90,7 +90,7 @@ typedef struct dma_channel {
 } dma_channel;
 typedef struct dma_engine {
     dma_channel to_device, to_host;
-    uint32_t ring;    /* what is written to the doorbell for channel 0 */
+    uint32_t ring;    /* doorbell value for channel 0 */
     bool clears_size; /* the size reads as 0 when the transfer is done */
 } dma_engine;
 static const dma_engine engines[2] = {
@@ -179,7 +179,7 @@ void wg_pcie_bar2_write(wg_card *card, uint32_t offset, uint32_t value)
 
 /* ---- From the NoC ----------------------------------------------------------------------------------- */
 
-/* BH: the controller's registers, those of BAR 2 among them. */
+/* BH: the controller's registers, including those of BAR 2. */
 static uint32_t dbi_word(wg_model *m, uint64_t address, uint32_t value, bool write)
 {
     enum { DEVICE_CONTROL = 0x78 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who set the configuration that a finding comes from? Keeping that at hand would make every run slow. The program is run
- * again, as far as the finding, with an observer of configuration writes: the same run, cycle for cycle.
+ * Finds the writer of the configuration behind a finding. Recording that would slow down every run. Instead the program is
+ * run again, up to the finding, with an observer of configuration writes: the same run, cycle for cycle.
  */
 #include "cli/session.h"
 
@@ -21,7 +21,7 @@ struct wg_blame {
 typedef struct watch {
     const wg_session *s; /* the first run */
     wg_session *again;
-    wg_blamed last[BANKS * WORDS][32]; /* who wrote each bit */
+    wg_blamed last[BANKS * WORDS][32]; /* writer of each bit */
     wg_blame *blame;
     bool failed;
 } watch;
@@ -69,7 +69,7 @@ static void event(void *user, const wg_event *e)
         wrote(w, e);
 }
 
-/* The cycle of the last finding that has somebody to blame; 0: none has. */
+/* The cycle of the last finding with a writer to find; 0: none. */
 static uint64_t wanted_until(const wg_session *s)
 {
     wg_finding_field field[WG_FINDING_FIELDS];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `waitgate check`: the race detector beside a run, its reports in ThreadSanitizer's manner, suppressions.
+ * `waitgate check`: the race detector of a run, its reports in the style of ThreadSanitizer, suppressions.
  *
  * A suppression file has one line per suppression: `KIND PATTERN : REASON`. KIND is the name of a race or finding, or
- * *; PATTERN is a part of either party's place or instruction, or of the location, or *; the reason must be there.
+ * *; PATTERN is a part of either party's place or instruction, or of the location, or *; the reason is mandatory.
  */
 #include "cli/session.h"
 
@@ -63,7 +63,7 @@ static bool read_line(struct wg_suppressions *s, const char *path, unsigned numb
         space++;
     char *colon = strstr(space, ":");
     for (char *next = colon;
-         next && (next = strstr(next + 1, ":")) != NULL;) /* places have colons: the last but those */
+         next && (next = strstr(next + 1, ":")) != NULL;) /* places contain colons: takes the last separator */
         if (next[1] == ' ' && next[-1] == ' ')
             colon = next;
     if (!*space || !colon || !*trim(colon + 1, colon + strlen(colon))) {
@@ -80,7 +80,7 @@ static bool read_line(struct wg_suppressions *s, const char *path, unsigned numb
     if (known_kind(e->kind) && *e->pattern)
         return true;
     wg_textf(error, "waitgate: %s:%u: %s `%s`\n", path, number,
-             *e->pattern ? "there is no race or finding" : "no pattern (write * for any) behind", e->kind);
+             *e->pattern ? "there is no race or finding" : "no pattern (write * for any) after", e->kind);
     return false;
 }
 
@@ -174,8 +174,8 @@ static suppression *suppressed_by(wg_session *s, const char *kind, const char *c
 }
 
 /*
- * The suppression of a race: one that names its kind and a party, or whose patterns name every location of it. With
- * `rest`, it gets the locations that nobody suppresses.
+ * The suppression of a race: one that names its kind and a party, or whose patterns name every location of it. `rest`, if
+ * given, receives the locations that are not suppressed.
  */
 static suppression *suppresses_race(wg_session *s, const wg_race *race, wg_text *rest)
 {
@@ -253,7 +253,7 @@ static bool race_expected(const wg_session *s, const wg_race *race)
     return false;
 }
 
-/* Is the report whose remedy removes this one, too, shown instead? */
+/* Is this race covered by another report, whose remedy also removes it? */
 static bool is_folded(wg_session *s, const wg_race *race)
 {
     if (!race->explained_by || s->args->value[WG_OPT_ALL])
@@ -280,7 +280,7 @@ void wg_report_races(wg_session *s, wg_text *out)
     size_t shown = 0, suppressed = 0, folded = 0;
     const wg_race_words w = wg_check_words(s);
     size_t count = wg_races_count(s->races);
-    for (size_t k = 0; k < 2 * count; k++) { /* what is wrong, then the notes */
+    for (size_t k = 0; k < 2 * count; k++) { /* errors first, then the notes */
         const wg_race *race = wg_races_at(s->races, k % count);
         if ((wg_race_severity(race->kind) == WG_SEVERITY_NOTE) != (k >= count))
             continue;
@@ -314,7 +314,7 @@ void wg_report_races(wg_session *s, wg_text *out)
             wg_textf(out, "note: the suppression of %s in line %u suppressed nothing\n", s->suppressions->entry[i].kind,
                      s->suppressions->entry[i].line);
     if (wg_races_forgotten(s->races))
-        wg_textf(out, "note: the detector had to forget %llu touches or clocks; races with those would not be seen\n",
+        wg_textf(out, "note: the detector dropped %llu touches or clocks; it would miss races with those\n",
                  (unsigned long long)wg_races_forgotten(s->races));
 }
 
@@ -336,7 +336,7 @@ void wg_report_races_json(wg_session *s, wg_json *j)
     wg_json_uint(j, "detector_bytes", wg_races_bytes(s->races));
 }
 
-/* The worst that was reported and neither suppressed nor expected; WG_SEVERITY_NEVER: nothing. */
+/* Is anything of this severity or worse neither suppressed nor expected? */
 static bool fails(wg_session *s, unsigned level)
 {
     for (size_t i = 0; i < wg_races_count(s->races); i++) {
@@ -349,7 +349,7 @@ static bool fails(wg_session *s, unsigned level)
 
 bool wg_check_fails(wg_session *s) { return s->races && fails(s, s->fail_on); }
 
-/* ---- The detector beside the run --------------------------------------------------------------------------------- */
+/* ---- The detector of the run ------------------------------------------------------------------------------------- */
 
 static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
 {
@@ -370,7 +370,7 @@ static bool declare_flag(wg_session *s, const char *text, wg_text *error)
     return false;
 }
 
-/* What the program may use beside its sections: what is declared, dumped, or expected to hold something. */
+/* Memory that the program may use besides its sections: declared, dumped, or named by expectations. */
 static bool give_memory(wg_session *s, wg_text *error)
 {
     for (size_t i = 0; i < s->args->givens; i++) {

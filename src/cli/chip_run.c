@@ -14,7 +14,7 @@
 #include "cli/session.h"
 #include "machine/device.h"
 
-/* Conditions are looked at this often; without any, Ctrl-C is what a stretch waits for. */
+/* Cycles between two checks of conditions; without any, between two checks for Ctrl-C. */
 enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100, SCHEMA = 1 };
 
 typedef struct shared_elf {
@@ -119,21 +119,21 @@ static bool host_write(void *user, uint64_t address, const void *from, size_t by
     return true;
 }
 
-/* Options that speak of one tile have no meaning here. */
+/* Options for a single tile do not apply here. */
 static bool refuse_options(const wg_args *args, wg_text *error)
 {
     static const struct {
         wg_option option;
         const char *name, *instead;
-    } refused[] = {{WG_OPT_BRISC, "brisc", "say it in the file"},
-                   {WG_OPT_NCRISC, "ncrisc", "say it in the file"},
-                   {WG_OPT_TRISC0, "trisc0", "say it in the file"},
-                   {WG_OPT_TRISC1, "trisc1", "say it in the file"},
-                   {WG_OPT_TRISC2, "trisc2", "say it in the file"},
-                   {WG_OPT_RELEASE, "release", "say it in the file"},
-                   {WG_OPT_LOAD, "load", "say it in the file"},
-                   {WG_OPT_DUMP, "dump", "say it in the file"},
-                   {WG_OPT_UNTIL, "until", "say it in the file"},
+    } refused[] = {{WG_OPT_BRISC, "brisc", "set it in the file"},
+                   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
+                   {WG_OPT_TRISC0, "trisc0", "set it in the file"},
+                   {WG_OPT_TRISC1, "trisc1", "set it in the file"},
+                   {WG_OPT_TRISC2, "trisc2", "set it in the file"},
+                   {WG_OPT_RELEASE, "release", "set it in the file"},
+                   {WG_OPT_LOAD, "load", "set it in the file"},
+                   {WG_OPT_DUMP, "dump", "set it in the file"},
+                   {WG_OPT_UNTIL, "until", "set it in the file"},
                    {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
                    {WG_OPT_SAVE_AT, "save-at", "it is for one tile"},
                    {WG_OPT_SAVE_ON_FAILURE, "save-on-failure", "it is for one tile"},
@@ -149,7 +149,7 @@ static bool refuse_options(const wg_args *args, wg_text *error)
         return false;
     }
     if (args->files != 1) {
-        wg_textf(error, "waitgate: a chip file stands alone\n");
+        wg_textf(error, "waitgate: a chip file is the only file of a run\n");
         return false;
     }
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -172,7 +172,7 @@ static bool apply_options(chip_run *r, wg_text *error)
         !wg_option_number(r->args, WG_OPT_SEED, "seed", &g->seed, error))
         return false;
     if (r->args->value[WG_OPT_ARCH] && arch != g->arch) {
-        wg_textf(error, "waitgate: %s is for %s, and --arch asks for %s\n", r->file.name, wg_arch_title(g->arch),
+        wg_textf(error, "waitgate: %s is for %s, but --arch is %s\n", r->file.name, wg_arch_title(g->arch),
                  wg_arch_title(arch));
         return false;
     }
@@ -327,7 +327,7 @@ static bool all_images(chip_run *r, bool dump, wg_text *error)
     return ok;
 }
 
-/* A race detector beside each tile of the file; packets take along what their senders knew. */
+/* A race detector for each tile of the file; packets carry their senders' clocks. */
 static bool open_check(chip_run *r, wg_text *error)
 {
     if (!(r->races = wg_races_group_new())) {
@@ -528,7 +528,7 @@ uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes)
     return r->host;
 }
 
-/* Who still waits, tile by tile. */
+/* The waits of each tile. */
 static bool inspect(chip_run *r, wg_text *error)
 {
     for (size_t i = 0; i < r->tiles; i++) {
@@ -591,7 +591,7 @@ static int status_of(chip_run *r)
     return WG_EXIT_DONE;
 }
 
-/* What is known of a tile; one that only came to be by traffic has no programs. */
+/* The session of a tile; a tile created only by traffic has no programs. */
 static wg_session *session_of(chip_run *r, unsigned x, unsigned y, wg_session *bare)
 {
     for (size_t i = 0; i < r->tiles; i++)
@@ -606,8 +606,7 @@ static wg_session *session_of(chip_run *r, unsigned x, unsigned y, wg_session *b
 static void report_text(chip_run *r, int status, wg_text *out)
 {
     static const char *const sentence[] = {
-        "done",       "done, as its conditions say,", "hangs", "stopped by the cycle limit", "stopped by a finding",
-        "interrupted"};
+        "done", "done (until)", "hangs", "stopped by the cycle limit", "stopped by a finding", "interrupted"};
     wg_session bare;
     if (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE)
         wg_textf(out, "%s: %s after %llu cycles (%s, %zu tile%s)\n", r->file.name, sentence[r->ended],
@@ -717,7 +716,7 @@ static void collect(chip_run *r, wg_reports *all)
     }
 }
 
-/* SARIF, for a file and for whoever runs many. */
+/* SARIF, for a file and for `waitgate test`. */
 static bool write_sarif(chip_run *r, int status, wg_text *result, wg_text *error)
 {
     wg_reports all = {0};

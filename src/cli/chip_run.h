@@ -9,13 +9,13 @@
 
 typedef struct wg_chip_run wg_chip_run;
 
-/* NULL, with complaints in `error`, if any of it is no good. */
+/* NULL, with messages in `error`, if any of it is invalid. */
 wg_chip_run *wg_chip_open(const wg_args *args, wg_text *error);
 void wg_chip_close(wg_chip_run *r);
 wg_grid *wg_chip_grid(wg_chip_run *r);
 /* NULL: the file does not name the tile. */
 wg_session *wg_chip_session(wg_chip_run *r, unsigned x, unsigned y);
-/* Time up to `cycle`, with the conditions of the file. */
+/* Advances time to `cycle`, under the conditions of the file. */
 wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop);
 /* The host's memory. */
 uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes);

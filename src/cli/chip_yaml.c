@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser of chip files, over libyaml's documents: nodes know their line and column. Every mapping has a table of
- * the keys it takes; what is not there is an error that names the nearest.
+ * The parser of chip files, over libyaml's documents: nodes know their line and column. Every mapping has a table of its
+ * keys; an unknown key is an error that names the nearest.
  */
 #include "cli/chip_yaml.h"
 
@@ -18,7 +18,7 @@ enum { MAX_ERRORS = 20, MAX_ITEMS = 1 << 16, MAX_DEPTH = 32, GRID_EDGE = 64 };
 typedef struct parser {
     wg_chip_file *file;
     yaml_document_t *document;
-    size_t items; /* everything in lists, aliases counted each time: a bound on what a small file can ask for */
+    size_t items; /* list items, aliases counted each time: limits what a small file can expand to */
 } parser;
 
 static wg_chip_mark mark_of(const yaml_node_t *n)
@@ -78,7 +78,7 @@ static const char *scalar(parser *p, yaml_node_t *n, const char *what)
 {
     if (n->type == YAML_SCALAR_NODE && strlen((const char *)n->data.scalar.value) == n->data.scalar.length)
         return (const char *)n->data.scalar.value;
-    complain(p, n, "%s is wanted here", what);
+    complain(p, n, "%s is expected here", what);
     return NULL;
 }
 
@@ -90,8 +90,7 @@ static bool number(parser *p, yaml_node_t *n, uint64_t most, uint64_t *value)
     if (!wg_parse_number(text, strlen(text), value))
         return complain(p, n, "`%.60s` is not a number", text);
     if (*value > most)
-        return complain(p, n, "%.60s is more than 0x%llx, the most that is possible here", text,
-                        (unsigned long long)most);
+        return complain(p, n, "%.60s exceeds 0x%llx, the maximum here", text, (unsigned long long)most);
     return true;
 }
 
@@ -130,13 +129,13 @@ typedef struct key {
     key_fn read;
 } key;
 
-/* Every key once, each by its function; true if all was right. */
+/* Processes each key once, by its function; true if all are valid. */
 static bool mapping(parser *p, yaml_node_t *n, const key *keys, unsigned count, void *into, uint32_t *seen)
 {
     bool right = true;
     *seen = 0;
     if (n->type != YAML_MAPPING_NODE)
-        return complain(p, n, "keys and values are wanted here, such as `%s: …`", keys[0].name);
+        return complain(p, n, "keys and values are expected here, such as `%s: …`", keys[0].name);
     for (yaml_node_pair_t *pair = n->data.mapping.pairs.start; pair < n->data.mapping.pairs.top; pair++) {
         yaml_node_t *k = node(p, pair->key), *v = node(p, pair->value);
         const char *name = k && v ? scalar(p, k, "a key") : NULL;
@@ -154,7 +153,7 @@ static bool mapping(parser *p, yaml_node_t *n, const key *keys, unsigned count, 
             right = complain(p, k, "there is no key `%.60s` here%s%s%s", name, best ? "; did you mean `" : "",
                              best ? best : "", best ? "`?" : "");
         } else if (*seen >> i & 1) {
-            right = complain(p, k, "`%s` stands here twice", name);
+            right = complain(p, k, "`%s` appears here twice", name);
         } else {
             *seen |= 1u << i;
             right = keys[i].read(p, v, into) && right;
@@ -183,7 +182,7 @@ static bool image_file(parser *p, yaml_node_t *n, void *into)
     wg_chip_image *i = into;
     i->file = scalar(p, n, "a file name");
     if (i->file && !*i->file)
-        return complain(p, n, "a file name is wanted here");
+        return complain(p, n, "a file name is expected here");
     return i->file != NULL;
 }
 
@@ -202,8 +201,8 @@ static bool image_type(parser *p, yaml_node_t *n, void *into)
         wg_near_offer(&near, wg_type_name((wg_type)t));
     const char *best = wg_near_best(&near);
     i->type = WG_TYPE_RAW;
-    return complain(p, n, "`%.60s` is no element type%s%s%s", text, best ? "; did you mean `" : "", best ? best : "",
-                    best ? "`?" : "");
+    return complain(p, n, "`%.60s` is not an element type%s%s%s", text, best ? "; did you mean `" : "",
+                    best ? best : "", best ? "`?" : "");
 }
 
 static bool image_tilized(parser *p, yaml_node_t *n, void *into)
@@ -227,7 +226,7 @@ static bool image_words(parser *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list of words is wanted here, such as [1, 2]");
+        return complain(p, n, "a list of words is expected here, such as [1, 2]");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         uint64_t value;
         uint32_t *words = grow(p, i->word, i->words, sizeof *i->word);
@@ -265,7 +264,7 @@ static bool images(parser *p, yaml_node_t *n, wg_chip_image **list, size_t *coun
 {
     bool right = true;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list is wanted here: lines that begin with `-`");
+        return complain(p, n, "a list is expected here: lines that begin with `-`");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         wg_chip_image *more = grow(p, *list, *count, sizeof **list);
         if (!more)
@@ -298,7 +297,7 @@ static bool is_pair(parser *p, yaml_node_t *n)
 static bool pair(parser *p, yaml_node_t *n, unsigned xy[2])
 {
     if (!is_pair(p, n))
-        return complain(p, n, "a place is wanted here: [x, y]");
+        return complain(p, n, "a place is expected here: [x, y]");
     for (unsigned i = 0; i < 2; i++) {
         uint64_t value;
         if (!number(p, node(p, n->data.sequence.items.start[i]), GRID_EDGE - 1, &value))
@@ -337,14 +336,14 @@ static bool places(parser *p, yaml_node_t *n, void *into)
         return true;
     }
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a place is wanted here: [x, y], a list of such, or {from: [x, y], to: [x, y]}");
+        return complain(p, n, "a place is expected here: [x, y], a list of such, or {from: [x, y], to: [x, y]}");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++)
         if (!pair(p, node(p, *item), xy) || !add_place(p, n, t, xy[0], xy[1]))
             return false;
     return true;
 }
 
-/* The cores of Tensix tiles, and behind them those of Ethernet tiles. */
+/* The cores of Tensix tiles, followed by those of Ethernet tiles. */
 enum { CORE_NAMES = WG_CORES + 2 };
 static const char *const core_names[CORE_NAMES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2", "erisc0", "erisc1"};
 static const char *const short_names[CORE_NAMES] = {"b", "nc", "t0", "t1", "t2", "e0", "e1"};
@@ -371,7 +370,7 @@ static bool program(parser *p, yaml_node_t *n, wg_chip_tiles *t, unsigned name)
     t->program_mark[core] = mark_of(n);
     t->program[core] = scalar(p, n, "an ELF file");
     if (t->program[core] && !*t->program[core])
-        return complain(p, n, "an ELF file is wanted here");
+        return complain(p, n, "an ELF file is expected here");
     return t->program[core] != NULL;
 }
 
@@ -388,7 +387,7 @@ static bool release(parser *p, yaml_node_t *n, void *into)
     wg_chip_tiles *t = into;
     t->release = 0;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list of cores is wanted here, such as [b, nc]");
+        return complain(p, n, "a list of cores is expected here, such as [b, nc]");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         yaml_node_t *core = node(p, *item);
         const char *text = scalar(p, core, "a core");
@@ -457,7 +456,7 @@ static bool tiles(parser *p, yaml_node_t *n, void *into)
     wg_chip_file *f = into;
     bool right = true;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list of tiles is wanted here: lines that begin with `- at:`");
+        return complain(p, n, "a list of tiles is expected here: lines that begin with `- at:`");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         yaml_node_t *one = node(p, *item);
         wg_chip_tiles *more = grow(p, f->tile, f->tiles, sizeof *f->tile);
@@ -546,7 +545,7 @@ static bool file_harvested(parser *p, yaml_node_t *n, void *into)
 {
     wg_chip_file *f = into;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list is wanted here: columns x (bh) or rows y (wh), such as [15, 16]");
+        return complain(p, n, "a list is expected here: columns x (bh) or rows y (wh), such as [15, 16]");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         uint64_t value;
         if (!number(p, node(p, *item), 16, &value))
@@ -556,7 +555,7 @@ static bool file_harvested(parser *p, yaml_node_t *n, void *into)
     return true;
 }
 
-/* What is wrong with an entry's cores at a tile of this kind; NULL: nothing. */
+/* The error in an entry's cores at a tile of this kind; NULL: none. */
 static const char *misplaced(const wg_chip_file *f, const wg_chip_tiles *t, wg_tile_kind kind)
 {
     if (kind == WG_TILE_NONE)
@@ -572,7 +571,7 @@ static const char *misplaced(const wg_chip_file *f, const wg_chip_tiles *t, wg_t
                                                      : "; programs run on Tensix and Ethernet tiles";
 }
 
-/* What a rectangle names beside tiles that have such cores falls out; every other place must have a tile. */
+/* Drops places of a rectangle whose tiles lack such cores; every other place must have a tile. */
 static bool settle_places(parser *p)
 {
     wg_chip_file *f = p->file;
@@ -628,8 +627,8 @@ static bool parse_root(parser *p, yaml_node_t *root)
 }
 
 /*
- * Is the text nested no deeper than any chip file is? The scanner's time grows with the square of the depth, so that this is
- * asked before all of it is read. What is wrong otherwise is for the parser to say.
+ * Is the text nested deeper than any chip file? The scanner's time grows with the square of the depth, so this is checked
+ * before all of it is parsed. Other errors are left to the parser.
  */
 static bool nested_too_deep(const char *text, size_t bytes, wg_chip_mark *at)
 {
@@ -680,7 +679,7 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
         if (yaml.error == YAML_MEMORY_ERROR || !yaml.problem)
             out->out_of_memory = true;
         else
-            wg_chip_complain(out, at, "this is no YAML: %s%s%s", yaml.problem, yaml.context ? " " : "",
+            wg_chip_complain(out, at, "this is not YAML: %s%s%s", yaml.problem, yaml.context ? " " : "",
                              yaml.context ? yaml.context : "");
         free(document);
     } else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chip files: which program runs on which core of which tile, what memory holds before, what is kept after
- * (docs/chip_yaml.md). Parsing touches no other file; errors have file, line and column.
+ * Chip files: the programs of the cores of each tile, initial memory contents, dumps (docs/chip_yaml.md). Parsing touches no
+ * other file; errors have file, line and column.
  */
 #ifndef WG_CHIP_YAML_H
 #define WG_CHIP_YAML_H
@@ -18,7 +18,7 @@ typedef struct wg_chip_place {
     uint8_t x, y; /* NoC 0 */
 } wg_chip_place;
 
-/* Memory contents: a file, or words written down. */
+/* Memory contents: a file, or literal words. */
 typedef struct wg_chip_image {
     wg_chip_mark mark;
     uint64_t address, length; /* length: dumps only */
@@ -36,7 +36,7 @@ typedef struct wg_chip_until {
     uint32_t value, mask; /* mask 0: no condition */
 } wg_chip_until;
 
-/* One entry of `tiles`: what holds for each of its places. */
+/* One entry of `tiles`, which applies to each of its places. */
 typedef struct wg_chip_tiles {
     wg_chip_mark mark;
     wg_chip_place *place;
@@ -44,7 +44,7 @@ typedef struct wg_chip_tiles {
     const char *program[WG_CORES];
     wg_chip_mark program_mark[WG_CORES];
     unsigned release;            /* bit i: core i */
-    bool of_tensix, of_ethernet; /* a program or a core to release was named that such tiles have */
+    bool of_tensix, of_ethernet; /* it names a program or a core to release of such a tile */
     wg_chip_image *load, *dump;
     size_t loads, dumps;
     wg_chip_until until;
@@ -71,7 +71,7 @@ bool wg_chip_runs(const wg_chip_tiles *t);
 /* False: `report` says why. The text must live as long as the result; free it in either case. */
 bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t bytes);
 void wg_chip_free(wg_chip_file *file);
-/* One more error, in the same form, at a place that the parser has seen. */
+/* Adds an error, in the same form, at a position seen by the parser. */
 void wg_chip_complain(wg_chip_file *file, wg_chip_mark mark, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dispatch, and the commands that are short: run, trace, isa. */
+/* Dispatch, and the short commands: run, trace, isa. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -70,7 +70,7 @@ static bool is_tested(void *user, wg_arch_id arch, const wg_isa_insn *insn)
 
 static void add_piece(void *user, const char *text, size_t length) { wg_text_add(user, text, length); }
 
-/* isa_tests.tsv beside the executable. */
+/* isa_tests.tsv next to the executable. */
 static const char *default_tests(char *room, size_t bytes)
 {
     ssize_t n = readlink("/proc/self/exe", room, bytes - 16);
@@ -131,7 +131,7 @@ static bool wants_json(int argc, char **argv)
     return false;
 }
 
-/* A program that reads JSON gets it for errors, too. */
+/* With --json, errors are JSON, too. */
 static void error_json(int status, const wg_text *error, wg_text *out)
 {
     wg_json j = {.out = out};

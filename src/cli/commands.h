@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands; each returns its exit status and leaves what it has to say in `out` and `error`. */
+/* The commands; each returns its exit status and leaves its output in `out` and `error`. */
 #ifndef WG_COMMANDS_H
 #define WG_COMMANDS_H
 

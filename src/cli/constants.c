@@ -21,7 +21,7 @@ static void put_values(wg_text *out, const wg_constant *c, wg_arch_id arch, wg_p
         wg_textf(out, "%s%u", i ? ", " : "", wg_constant_value(c, arch, profile, i));
 }
 
-/* Value and source; those of profile documented, too, where they are others. */
+/* Value and source; also those of profile documented, where they differ. */
 static void put_constant(wg_text *out, const wg_constant *c, wg_arch_id arch)
 {
     bool differs = false;
@@ -63,19 +63,17 @@ static void put_latency(wg_text *out, wg_arch_id arch, wg_insn_id id)
 
 void wg_constants_document(wg_text *out)
 {
-    wg_textf(
-        out,
-        "# Constants of time\n\n"
-        "Every constant that time depends on, with its value, where it comes from and how sure it is. `make docs` "
-        "writes this page\n"
-        "(`waitgate isa --timing`) from `src/arch/bh.c`, `wh.c`, `constants.def` and `src/isa/insns.def`.\n\n"
-        "- *documented*: a page gives the value, or a bound that it meets;\n"
-        "- *measured on n rows*: n public rows of a card show it;\n"
-        "- *inferred from n rows*: n rows fit with it, and what happens there is not known;\n"
-        "- *assumed*: nobody has measured it, and no page gives it. `--stats` says how many cycles of a run rest on "
-        "such a\n"
-        "  latency ([what that means](accuracy.md#cycles-that-rest-on-assumptions)).\n\n"
-        "| Constant | What | Blackhole | Source | Wormhole | Source |\n|---|---|---|---|---|---|\n");
+    wg_textf(out, "# Timing constants\n\n"
+                  "Every constant that affects timing, with its value, its source and its certainty. `make docs` "
+                  "writes this page\n"
+                  "(`waitgate isa --timing`) from `src/arch/bh.c`, `wh.c`, `constants.def` and `src/isa/insns.def`.\n\n"
+                  "- *documented*: a page gives the value, or a bound that it meets;\n"
+                  "- *measured on n rows*: n public rows of a card show it;\n"
+                  "- *inferred from n rows*: n rows fit it; the mechanism is not known;\n"
+                  "- *assumed*: neither measured nor documented. `--stats` says how many cycles of a run rest on "
+                  "such a\n"
+                  "  latency ([what that means](accuracy.md#cycles-that-rest-on-assumptions)).\n\n"
+                  "| Constant | What | Blackhole | Source | Wormhole | Source |\n|---|---|---|---|---|---|\n");
     for (const wg_constant *c = wg_constants; c < wg_constants + wg_constant_count; c++) {
         wg_textf(out, "| `%s` | %s | ", c->name, c->what);
         put_constant(out, c, WG_ARCH_BH);

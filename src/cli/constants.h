@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The constants of time as a page. */
+/* The timing constants as a page. */
 #ifndef WG_CLI_CONSTANTS_H
 #define WG_CLI_CONSTANTS_H
 

@@ -22,7 +22,7 @@ static const char *name_of(const wg_debugging *g, char *room, size_t bytes)
     return room;
 }
 
-/* Obeys a line and prints the answer; false: the user leaves. */
+/* Executes a line and prints the answer; false: the user quits. */
 static bool obey(wg_debugging *g, const char *line)
 {
     wg_text answer = {0};

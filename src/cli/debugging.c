@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- A tile alone: streams of a .tasm program are pushed while time passes ---- */
+/* ---- A tile alone: streams of a .tasm program are pushed while time advances ---- */
 
 static wg_status tile_advance(void *user, uint64_t cycle, wg_stop *stop)
 {
@@ -167,7 +167,7 @@ bool wg_debugging_obey(wg_debugging *g, const char *line, wg_text *out)
     }
     if (!length)
         return true;
-    /* A command that lets time pass cannot be given twice: room for a long answer from the start. */
+    /* A command that advances time cannot be repeated: allocates room for a long answer from the start. */
     char *answer = NULL;
     size_t room = 1 << 22;
     wg_interrupt_begin();

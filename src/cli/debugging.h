@@ -17,14 +17,14 @@ typedef struct wg_debugging {
     const char *title; /* the first file's name */
 } wg_debugging;
 
-/* Complains into `error` and gives false; to be closed all the same. */
+/* On an error, writes it to `error` and returns false; must be closed nevertheless. */
 bool wg_debugging_open(wg_debugging *g, const wg_args *args, bool (*interrupted)(void *user), wg_text *error);
 void wg_debugging_close(wg_debugging *g);
-/* "t1", "0", of a chip also "1-2" and "1-2 t1": whom a line names; false: nobody. */
+/* "t1", "0", of a chip also "1-2" and "1-2 t1": the agent that a line names; false: none. */
 bool wg_debugging_who(const wg_debugging *g, const char *text, wg_who *who);
-/* A line of the prompt: the answer goes to `out`. False: it says quit. */
+/* A line of the prompt: the answer goes to `out`. False: the line is quit. */
 bool wg_debugging_obey(wg_debugging *g, const char *line, wg_text *out);
-/* SIGINT has come; for wg_debugging_open(). */
+/* Has SIGINT arrived? For wg_debugging_open(). */
 bool wg_debugging_interrupted(void *user);
 
 #endif

@@ -16,7 +16,7 @@ static const char *const agent_words[WG_AGENT_COUNT] = {
 
 static const char *agent_word(unsigned agent) { return agent_words[agent]; }
 
-/* The index of the word among `count` names; `count` if it is none of them. */
+/* The index of the word among `count` names; `count` if none matches. */
 static unsigned find(const char *word, size_t length, unsigned count, const char *(*name)(unsigned))
 {
     unsigned i = 0;

@@ -14,10 +14,10 @@ typedef struct wg_delay_list {
 
 bool wg_delay_add(wg_delay_list *list, wg_delay delay); /* false: out of memory */
 void wg_delays_free(wg_delay_list *list);
-/* False, with a sentence in `error`, if the text is no such list. */
+/* False, with a sentence in `error`, if the text is not such a list. */
 bool wg_delays_parse(const char *text, wg_delay_list *list, wg_text *error);
 void wg_delays_print(const wg_delay *delay, size_t count, wg_text *out);
-/* The instruction that the event is about; false if it is about none. */
+/* The instruction of the event; false if it has none. */
 bool wg_delay_insn(const wg_delay *delay, unsigned *thread, uint64_t *id);
 
 #endif

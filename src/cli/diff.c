@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `waitgate diff BEFORE AFTER`: where two saved runs spent different numbers of cycles. Costs are paired by who, cause,
- * holder, file, line and instruction. The rest is paired without the line, in order: an edit moves the lines below it.
+ * `waitgate diff BEFORE AFTER`: where two saved runs spent different numbers of cycles. Costs are paired by track, cause,
+ * holder, file, line and instruction. The rest is paired without the line, in order: an edit shifts the lines below it.
  */
 #include "cli/diff.h"
 
@@ -53,7 +53,7 @@ static uint64_t size_of(const change *c)
     return a > b ? a - b : b - a;
 }
 
-/* What has an instruction first, then who was idle, empty or in reset; of each, the largest first. */
+/* Costs with an instruction first, then idle, empty and reset; of each, the largest first. */
 static int by_size(const void *a, const void *b)
 {
     const change *c = a, *d = b;
@@ -65,7 +65,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Pairs what is equal in two sorted lists. Pairs go to `out`; what is left stays in the lists, whose lengths shrink.
+ * Pairs equal entries of two sorted lists. Pairs go to `out`; the rest stays in the lists, whose lengths shrink.
  */
 static void pair(const wg_saved_cost **a, size_t *as, const wg_saved_cost **b, size_t *bs, bool by_line, changes *out)
 {
@@ -172,8 +172,8 @@ static void text(const wg_saved_run run[2], const changes *all, uint64_t top, wg
     wg_textf(out, "\n");
     if (!all->count) {
         wg_textf(out, run[0].costs && run[1].costs
-                          ? "\nNobody spent a cycle differently.\n"
-                          : "\nThe files do not say who spent the cycles; `waitgate profile --json` does.\n");
+                          ? "\nNo cycles were spent differently.\n"
+                          : "\nThe files do not show where the cycles went; `waitgate profile --json` does.\n");
         return;
     }
     wg_textf(out, "\n%-20s %9s %9s %9s  %-34s line, instruction\n", "who", "change", "before", "after", "cause");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `waitgate diff` reads of a run that was saved as JSON: its length, and who spent which cycles on what. */
+/* The part of a run saved as JSON that `waitgate diff` reads: its length, and its costs by track and cause. */
 #ifndef WG_CLI_DIFF_H
 #define WG_CLI_DIFF_H
 
 #include "text/text.h"
 
 typedef struct wg_saved_cost {
-    char *who, *cause, *holder, *file, *instruction; /* NULL: not said */
+    char *who, *cause, *holder, *file, *instruction; /* NULL: absent */
     uint64_t line, cycles;
 } wg_saved_cost;
 

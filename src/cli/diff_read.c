@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads what --json wrote. JSON is YAML, so libyaml reads it, event by event; what is looked for is told by its path:
+ * Reads the output of --json. JSON is YAML, so libyaml reads it, event by event; values are recognised by their path:
  *
  *     cycles, program
  *     cost_profile.tracks[].name, cost_profile.tracks[].costs[].cause …
@@ -16,8 +16,8 @@ enum { MOST_DEPTH = 16, KEY = 48 };
 
 typedef struct reader {
     wg_saved_run *run;
-    char key[MOST_DEPTH][KEY]; /* per level: the present key of a mapping; "[]" in an array */
-    bool has_key[MOST_DEPTH];  /* of a mapping: what comes next is its value */
+    char key[MOST_DEPTH][KEY]; /* per level: the current key of a mapping; "[]" in an array */
+    bool has_key[MOST_DEPTH];  /* of a mapping: its value is next */
     unsigned depth;
     char *track;
     wg_saved_cost cost; /* the one that is being read */
@@ -44,7 +44,7 @@ void wg_saved_run_free(wg_saved_run *run)
     *run = (wg_saved_run){0};
 }
 
-/* Takes over what `c` holds. */
+/* Takes ownership of the contents of `c`. */
 static void add_cost(reader *r, wg_saved_cost *c)
 {
     wg_saved_run *run = r->run;
@@ -85,7 +85,7 @@ static void keep(char **text, const char *value)
 static void number(reader *r, const char *value, uint64_t *to)
 {
     if (!wg_parse_number(value, strlen(value), to))
-        r->problem = "a number of cycles is none";
+        r->problem = "a number of cycles is not a number";
 }
 
 static void cost_field(reader *r, const char *field, const char *value)
@@ -125,7 +125,7 @@ static void value(reader *r, const char *text)
     }
 }
 
-/* After a value: an array goes on, a mapping awaits a key. */
+/* After a value: an array continues, a mapping expects a key. */
 static void value_over(reader *r)
 {
     if (r->depth && strcmp(r->key[r->depth - 1], "[]") != 0)
@@ -138,7 +138,7 @@ static void opens(reader *r, bool array)
         r->problem = "it is nested too deep";
         return;
     }
-    if (AT(r, "cost_profile", "tracks") && !r->profiled) { /* it says more than statistics */
+    if (AT(r, "cost_profile", "tracks") && !r->profiled) { /* it has more detail than statistics */
         r->profiled = true;
         for (size_t i = 0; i < r->run->costs; i++)
             free_cost(&r->run->cost[i]);
@@ -183,7 +183,7 @@ static bool parse(reader *r, const uint8_t *text, size_t bytes)
     yaml_parser_set_input_string(&yaml, text, bytes);
     for (bool more = true; more && !r->problem && !wg_memory_failed();) {
         if (!yaml_parser_parse(&yaml, &event)) {
-            r->problem = "it is no JSON";
+            r->problem = "it is not JSON";
             break;
         }
         switch (event.type) {
@@ -192,7 +192,7 @@ static bool parse(reader *r, const uint8_t *text, size_t bytes)
         case YAML_MAPPING_END_EVENT:
         case YAML_SEQUENCE_END_EVENT: closes(r); break;
         case YAML_SCALAR_EVENT: scalar(r, (const char *)event.data.scalar.value); break;
-        case YAML_ALIAS_EVENT: r->problem = "it is no JSON"; break;
+        case YAML_ALIAS_EVENT: r->problem = "it is not JSON"; break;
         case YAML_NO_EVENT:
         case YAML_STREAM_END_EVENT: more = false; break;
         case YAML_STREAM_START_EVENT:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time passes: the streams of a .tasm program are pushed, one word per thread and cycle while the FIFO
- * takes it, and the run goes on until it ends by itself, at the limit, or by Ctrl-C.
+ * Drives a run: the streams of a .tasm program are pushed, one word per thread and cycle while the FIFO has room, and the run
+ * continues until it ends by itself, at the limit, or by Ctrl-C.
  */
 #include "cli/drive.h"
 #include "cli/saved.h"
@@ -38,7 +38,7 @@ static bool pending(const wg_driving *d, unsigned thread)
     return d->s->has_tasm && d->feed[thread].next < stream_of(d, thread)->words;
 }
 
-/* Pushes what can be pushed in this cycle; true if some stream has more to come. */
+/* Pushes all words possible in this cycle; true if some stream has more. */
 static bool push_words(wg_driving *d)
 {
     bool more = false;
@@ -61,7 +61,7 @@ static bool push_words(wg_driving *d)
     return more;
 }
 
-/* The first cycle at which a stream that is not refused wants to push; UINT64_MAX if none does. */
+/* The first cycle at which a stream that was not refused can push; UINT64_MAX if none. */
 static uint64_t next_push(const wg_driving *d)
 {
     uint64_t at = UINT64_MAX;
@@ -103,7 +103,7 @@ static bool stretch(wg_driving *d, bool *failed)
         s->ended = WG_ENDED_LIMIT;
         return true;
     }
-    bool more = push_words(d); /* whoever stops the run finds what was pushed in earlier cycles alone */
+    bool more = push_words(d); /* a stop sees only pushes of earlier cycles */
     uint64_t cycles = d->limit - now < CHUNK ? d->limit - now : CHUNK;
     if (now < d->watch_from && d->watch_from - now < cycles)
         cycles = d->watch_from - now;
@@ -126,7 +126,7 @@ static bool stretch(wg_driving *d, bool *failed)
     case WG_STOP_CYCLES: return false;
     case WG_STOP_DONE:
     case WG_STOP_HUNG:
-        /* A stream that can still push may set things going again. */
+        /* A stream that can still push may resume the run. */
         if (more && (wanted != UINT64_MAX || stop == WG_STOP_DONE)) {
             *failed = wg_advance(s->dev, cycles - (after - now)) != WG_OK;
             return *failed;
@@ -137,7 +137,7 @@ static bool stretch(wg_driving *d, bool *failed)
     return false;
 }
 
-/* At the start of its run. */
+/* The state at the start of a run. */
 wg_driving wg_drive_begin(wg_session *s)
 {
     wg_driving d = {.s = s, .watch_from = UINT64_MAX, .save_at = UINT64_MAX};
@@ -176,7 +176,7 @@ bool wg_drive_silently(wg_session *s)
     return !failed;
 }
 
-/* Writes the snapshots of this cycle; false: it could not. */
+/* Writes the snapshots of this cycle; false: it failed. */
 static bool saves(wg_driving *d, bool *saved, wg_text *error)
 {
     uint64_t now = wg_cycle(d->s->dev);

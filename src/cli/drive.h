@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run under way: how far the streams of a .tasm program have been pushed. */
+/* A run in progress: the positions of a .tasm program's streams. */
 #ifndef WG_DRIVE_H
 #define WG_DRIVE_H
 
@@ -11,9 +11,9 @@ typedef struct wg_driving {
     wg_session *s;
     wg_feed feed[WG_THREADS];
     uint64_t limit;
-    uint64_t save_at;    /* a snapshot is to be written there; UINT64_MAX: none */
-    uint64_t watch_from; /* progress is watched from here on; UINT64_MAX: it is not */
-    bool terminal;       /* somebody looks at the progress */
+    uint64_t save_at;    /* cycle of the next snapshot; UINT64_MAX: none */
+    uint64_t watch_from; /* progress is observed from this cycle on; UINT64_MAX: not at all */
+    bool terminal;       /* the progress is displayed */
     uint64_t steps;
     time_t shown;
     struct timespec began;

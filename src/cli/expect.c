@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The expectations of a .tasm program, held against what the run left behind. */
+/* Compares the expectations of a .tasm program with the state after the run. */
 #include "cli/session.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `waitgate explain`: findings, what `check` reports, and words of the instruction set (explain_topics.c). */
+/* `waitgate explain`: findings, reports of `check`, and terms of the instruction set (explain_topics.c). */
 #include "cli/explain.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void explain_all(const wg_args *args, wg_text *out)
         wg_json_open(&json, "findings", '[');
     } else if (markdown) {
         wg_textf(out,
-                 "# Findings\n\nWhat Waitgate reports about programs. This page is made from its own catalogue "
+                 "# Findings\n\nWhat Waitgate reports about programs. This page is generated from its own catalogue "
                  "(`waitgate explain --markdown`) and `examples/findings/`, whose programs the tests run; codes are "
                  "stable.\n\n"
                  "| Severity | Meaning |\n|---|---|\n"
@@ -89,9 +89,9 @@ static void explain_all(const wg_args *args, wg_text *out)
         wg_json_close(&json, ']');
         wg_json_open(&json, "races", '[');
     } else {
-        wg_textf(out, markdown ? "\n# Races\n\nWhat `waitgate check` reports beside these ([how to read it](races.md), "
+        wg_textf(out, markdown ? "\n# Races\n\nWhat `waitgate check` reports in addition ([how to read it](races.md), "
                                  "[checks](checks.md)). "
-                                 "The remedies are the usual ones; each report has one of its own.\n"
+                                 "The remedies are the general ones; each report has its own.\n"
                                : "\nfrom `waitgate check` alone:\n");
     }
     for (unsigned race = 0; race < WG_RACE_KINDS; race++) {
@@ -112,7 +112,7 @@ static void explain_all(const wg_args *args, wg_text *out)
     }
 }
 
-/* What `check` reports beside the findings. */
+/* Reports of `check` other than findings. */
 static void explain_race(unsigned race, wg_json *j, wg_text *out)
 {
     if (!j)
@@ -141,7 +141,7 @@ static void show_topic(wg_topic *topic, wg_json *j, wg_text *out)
     wg_topic_free(topic);
 }
 
-/* A finding, what `check` reports, or a word of the instruction set; as JSON if there is `j`. */
+/* A finding, a report of `check`, or a term of the instruction set; as JSON if `j` is given. */
 static bool explain_word(wg_arch_id arch, const char *word, wg_json *j, wg_text *out, wg_text *error)
 {
     const wg_finding_info *info;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `waitgate explain`: what a word means, from the tables. A topic has rows; text and JSON are made of them.
+ * `waitgate explain`: the meaning of a term, from the tables. A topic has rows; text and JSON are generated from them.
  */
 #ifndef WG_CLI_EXPLAIN_H
 #define WG_CLI_EXPLAIN_H
@@ -18,8 +18,8 @@ typedef struct wg_topic {
 
 /*
  * An instruction (STALLWAIT, ttmvmul), a bit of the block mask (B3, STALL_MATH), a condition of STALLWAIT (C4, SRCA_VLD), a
- * reason to wait (latched-wait), a semaphore (MATH_PACK, or `semaphore` and its number). False: it is none of these; names
- * that are near have been offered.
+ * reason to wait (latched-wait), a semaphore (MATH_PACK, or `semaphore` and its number). False: none of these; similar names
+ * have been collected in `near`.
  */
 bool wg_topic_find(wg_topic *topic, wg_arch_id arch, const char *word, wg_near *near);
 bool wg_topic_semaphore(wg_topic *topic, wg_arch_id arch, unsigned index);

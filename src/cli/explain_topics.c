@@ -148,7 +148,7 @@ static void insn_topic(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
     }
 }
 
-/* ---- what a wait blocks, and what it waits for ---- */
+/* ---- block bits and conditions of waits ---- */
 
 static void block_topic(wg_topic *t, wg_arch_id arch, unsigned bit)
 {

@@ -21,10 +21,10 @@ enum {
     MOST_JOBS = 64,
     MOST_RUNS = 1 << 22,
     SHRINKING_RUNS = 400,           /* per kind of difference, and per witness of a race */
-    FEW = 8,                        /* delays of a difference that are looked up */
+    FEW = 8,                        /* delays of a difference that are examined */
     BASE_CYCLES = 20 * 1000 * 1000, /* the unperturbed run's limit, unless --max-cycles gives another */
-    SLOWER = 50,                    /* a run that takes so many times longer than the unperturbed one does not end */
-    SLOWER_AND = 100000             /* … plus so many cycles */
+    SLOWER = 50,        /* a run that takes this many times longer than the unperturbed one counts as endless */
+    SLOWER_AND = 100000 /* … plus this many cycles */
 };
 
 static double seconds_now(void)
@@ -57,7 +57,7 @@ static uint64_t hash_memory(wg_explorer *x)
     for (size_t i = 0; i < x->ranges && !x->differs; i++)
         x->differs = !wg_l1_is(x->session.dev, x->range[i].expected);
     if (!x->differs)
-        return x->base.memory; /* as it mostly is */
+        return x->base.memory; /* the common case */
     for (size_t i = 0; i < x->ranges; i++) {
         wg_l1_copy_renew(x->session.dev, x->range[i].found);
         h = mix(h, wg_l1_copy_hash(x->range[i].found));
@@ -65,7 +65,7 @@ static uint64_t hash_memory(wg_explorer *x)
     return h;
 }
 
-/* Which findings there are and where, not when nor how often: order does not matter. */
+/* Codes and places of findings, without times and counts: order does not matter. */
 static uint64_t hash_findings(const wg_device *dev)
 {
     uint64_t h = 0;
@@ -85,7 +85,7 @@ static void inspect(wg_explorer *x, wg_outcome *out)
                         .ended = (uint8_t)(s->ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : s->ended),
                         .valid = true};
     if (!wg_check_expectations(s))
-        return; /* no memory: what calls this asks */
+        return; /* no memory: the caller checks for that */
     for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
         if (s->tasm.expect[i].kind != WG_EXPECT_CYCLES)
             out->expectations = mix(out->expectations, s->expect_holds[i]);
@@ -101,7 +101,7 @@ bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size
         return false;
     }
     inspect(x, out);
-    return !wg_memory_failed(); /* else an expectation may not have been looked at */
+    return !wg_memory_failed(); /* else an expectation may not have been checked */
 }
 
 static const char *failure(const wg_explorer *x)
@@ -126,7 +126,7 @@ static bool run_base(wg_explorer *x, wg_sites *all, wg_text *error)
     if (!wg_drive(s, error))
         return false;
     wg_unobserve(s->dev, id);
-    wg_unobserve(s->dev, s->races_observer); /* what it saw stays; the other runs go without */
+    wg_unobserve(s->dev, s->races_observer); /* its reports remain; the other runs have no detector */
     if (s->ended == WG_ENDED_INTERRUPT || s->ended == WG_ENDED_LIMIT) {
         wg_textf(error,
                  "waitgate: the unperturbed run does not end within %llu cycles; give --until or a larger "
@@ -210,7 +210,7 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
             break;
         if (child[children] == 0) {
             signal(SIGINT, SIG_IGN);
-            prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is there to take its results any more */
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the parent dies, nothing collects the results */
             if (getppid() != parent)
                 _exit(1);
             work(x, b, until);
@@ -218,7 +218,7 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
         }
     }
     if (!children)
-        work(x, b, until); /* no process to be had: then here */
+        work(x, b, until); /* no further process: works in this one */
     bool terminal = isatty(STDERR_FILENO) != 0, crashed = false;
     for (unsigned waiting = children; waiting;) {
         int status;
@@ -276,7 +276,7 @@ static void sort_outcomes(wg_explorer *x, const board *b)
     }
 }
 
-/* Replays the shrunk run and notes what is different about it. */
+/* Replays the shrunk run and records its differences. */
 static bool describe(wg_explorer *x, wg_difference *d)
 {
     static const wg_delay none;
@@ -317,7 +317,7 @@ static size_t kind_of(const wg_explorer *x, const wg_outcome *o)
     return k;
 }
 
-/* The delays of a difference that are about a party of the race. */
+/* Is any delay of the difference at a party of the race? */
 static bool concerns(wg_explorer *x, const wg_difference *d, const wg_race *race)
 {
     for (size_t i = 0; i < d->delays.count; i++) {

@@ -11,7 +11,7 @@
 #include "cli/delays.h"
 #include "cli/session.h"
 
-/* What a run left behind, as far as timing must not change it; and how long it took. */
+/* The timing-independent outcome of a run; and its length. */
 typedef struct wg_outcome {
     uint64_t memory, findings, expectations; /* hashes */
     uint64_t cycles;
@@ -35,11 +35,11 @@ typedef struct wg_difference {
     uint64_t runs;
     uint64_t seed_list[WG_SEEDS_LISTED]; /* the first seeds that show it */
     size_t seeds;
-    /* The fewest delays that were found to show it, beside what the seed decides (0: nothing). */
+    /* The fewest delays found to show it, in addition to the seed's choices (0: none). */
     uint64_t seed;
     wg_delay_list delays;
     uint32_t word_address[WG_DIFFERENT_WORDS], word_expected[WG_DIFFERENT_WORDS], word_found[WG_DIFFERENT_WORDS];
-    size_t words;     /* how many differ in all */
+    size_t words;     /* number of words that differ */
     char finding[64]; /* the first that only one of the two runs has */
     bool finding_is_new;
 } wg_difference;
@@ -47,7 +47,7 @@ typedef struct wg_difference {
 /* A timing that makes a race visible. */
 typedef struct wg_witness {
     bool found, by_seed; /* by_seed: a delay that a seed drew at one of its parties */
-    size_t difference;   /* which; x->differences: one of those not kept */
+    size_t difference;   /* its index; x->differences: one of those not kept */
     size_t tried;        /* delays planned at its parties */
     wg_difference shown; /* unless by_seed */
 } wg_witness;
@@ -62,7 +62,7 @@ typedef struct wg_explorer {
     struct wg_return_point *start; /* the loaded device */
     wg_range *range;               /* result memory */
     size_t ranges;
-    bool differs; /* the last run does, in result memory */
+    bool differs; /* the last run differs in result memory */
     wg_outcome base;
     bool *base_findings; /* by finding code */
     bool base_holds;     /* every expectation of the program, in the unperturbed run */
@@ -71,7 +71,7 @@ typedef struct wg_explorer {
     wg_witness *witness;                         /* by race */
     size_t races;
     unsigned jobs;
-    double seconds, busiest; /* busiest: the processor time of the process that had most */
+    double seconds, busiest; /* busiest: processor time of the busiest process */
     bool interrupted;
     wg_difference difference[WG_DIFFERENCES];
     size_t differences, differing_runs, kinds_dropped;
@@ -81,7 +81,7 @@ typedef struct wg_explorer {
 bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out);
 bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b);
 
-/* explore_plan.c: what the unperturbed run shows (events ISSUED and CORE_REQUEST), and what to try. */
+/* explore_plan.c: the sites of the unperturbed run (events ISSUED and CORE_REQUEST), and the trials. */
 typedef struct wg_sites wg_sites;
 wg_sites *wg_sites_new(void);
 void wg_sites_free(wg_sites *sites);
@@ -92,7 +92,7 @@ bool wg_race_is_delayed(const wg_race *race, unsigned thread, uint32_t pc, uint3
 /* shrink.c: finds the fewest delays that still give d->outcome, in at most `runs` runs. */
 bool wg_shrink(wg_explorer *x, wg_difference *d, unsigned runs);
 
-/* explore_report.c: the instruction of a delay, as the replayed run met it. */
+/* explore_report.c: the instruction of a delay, as found in the replayed run. */
 typedef struct wg_met {
     unsigned thread;
     uint64_t id, cycle;

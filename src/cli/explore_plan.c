@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which timings to try: from the unperturbed run, the instructions and requests that passed and the races that the
- * detector saw there.
+ * Plans the timings to try, from the instructions, requests and races of the unperturbed run.
  *
- *     1. a delay at either party of each race, as long as the two were apart, short, and long
+ *     1. a delay at either party of each race, as long as the distance of the two, short, and long
  *     2. a delay at every instruction of the Sync Unit, and at the completion of the work before it
  *     3. seeds
  */
@@ -26,7 +25,7 @@ enum { SITE_OF_CORE = 0x80 };
 struct wg_sites {
     site at[SLOTS];
     size_t count;
-    uint16_t order[SLOTS]; /* as they came */
+    uint16_t order[SLOTS]; /* in order of appearance */
     site *previous[WG_THREADS];
     uint64_t requests[WG_CORES];
 };
@@ -91,7 +90,7 @@ static bool works(unsigned unit)
 }
 
 enum { LATE_END, LATE_START, WAYS };
-/* The delay of a site: its end (completion, or a request's way) or its start. False: there is none. */
+/* The delay of a site: its end (completion, or a request's transit) or its start. False: there is none. */
 static bool delay_of(const site *s, bool last, unsigned way, uint32_t cycles, wg_delay *out)
 {
     uint64_t event = last ? s->last : s->first;

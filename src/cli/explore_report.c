@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exploring found: each kind of difference, the delays that make it, the command that replays it. */
+/* The report of an exploration: each kind of difference, the delays that cause it, the command that replays it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,7 +143,7 @@ static void difference_text(wg_explorer *x, size_t index, wg_text *out)
     if (d->finding[0])
         wg_textf(out, "   finding %s is %s\n", d->finding, d->finding_is_new ? "new" : "gone");
     wg_textf(out, "   %s\n",
-             d->delays.count ? "it takes:" : "no delay is needed beside what the seed decides (L0 cache flushes)");
+             d->delays.count ? "it takes:" : "no delay is needed beyond the seed's choices (L0 cache flushes)");
     for (size_t i = 0; i < d->delays.count; i++) {
         wg_met m = wg_explore_meet(x, d, &d->delays.item[i]);
         wg_textf(out, "     ");

@@ -24,7 +24,7 @@ static bool serve(wg_debugging *g, int in, int out, wg_text *error)
     return true;
 }
 
-/* One debugger after the other: whoever leaves may come back. */
+/* One debugger at a time: after a disconnect, the next may connect. */
 static bool serve_port(wg_debugging *g, uint16_t port, wg_text *error)
 {
     struct sockaddr_in address = {

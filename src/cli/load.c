@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs and memory contents into the device, as loaders for the real tile do it: segments linked for
+ * Loads programs and memory contents into the device, like loaders for the real tile: segments linked for
  * L1 go there; segments linked for a core's own RAM go into that RAM and, where the file says so (p_paddr,
  * or the section .loader_init of the kernel library's tests), also to the place in L1 that start-up code
  * copies them from; on WH, segments linked for NC's instruction RAM go there.
@@ -31,7 +31,7 @@ static bool write_l1(wg_device *dev, uint32_t address, const uint8_t *data, uint
     return status == WG_OK;
 }
 
-/* A program on its way into a core of a device. */
+/* A program being loaded into a core of a device. */
 typedef struct loading {
     wg_device *dev;
     const wg_elf *elf;
@@ -81,7 +81,7 @@ static bool load_segment(const loading *l, const wg_elf_segment *segment)
 bool wg_load_elf(wg_device *dev, const wg_elf *elf, unsigned core, bool release, wg_text *error)
 {
     const loading l = {dev, elf, core, error};
-    /* A core's RAM is cleared when it leaves reset, so that it is filled after that, before anything runs. */
+    /* A core's RAM is cleared when it leaves reset, so it is filled after that, before anything runs. */
     if (release && wg_core_release(dev, (wg_core_id)core, wg_elf_entry(elf)) != WG_OK) {
         wg_textf(error, "waitgate: core %s: %s\n", wg_agent_name_of(dev, core), wg_error(dev));
         return false;
@@ -108,14 +108,14 @@ bool wg_load_programs(wg_session *s, wg_text *error)
     for (unsigned i = 0; i < WG_CORES; i++) {
         if (s->elf[i] && !wg_load_elf(s->dev, s->elf[i], i, s->release >> i & 1, error))
             return false;
-        /* Named by --release and without a program: it starts at its reset vector, whatever lies there. */
+        /* Named by --release and without a program: it starts at its reset vector, whatever is there. */
         if (!s->elf[i] && s->release >> i & 1)
             wg_core_release(s->dev, (wg_core_id)i, wg_reset_vector(s->dev->tile, i));
     }
     return true;
 }
 
-/* FILE[:TYPE[,tilized[=ROWSxCOLUMNS]]]; the type part is only one if it is a type's name. */
+/* FILE[:TYPE[,tilized[=ROWSxCOLUMNS]]]; the part after the colon counts as a type only if it is the name of one. */
 typedef struct typed_file {
     char path[512];
     wg_type type;
@@ -224,7 +224,7 @@ static bool dump_bytes(const char *who, const wg_image_shape *shape, const uint8
     if (ok)
         wg_npy_write(out, singles, rows, columns);
     else
-        wg_textf(error, "waitgate: %s: %zu bytes are no array of %s%s\n", who, size, wg_type_name(shape->type),
+        wg_textf(error, "waitgate: %s: %zu bytes are not an array of %s%s\n", who, size, wg_type_name(shape->type),
                  shape->tilized ? " in 32 x 32 tiles" : "");
     free(singles);
     return ok && !out->failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waitgate: prints what a command has to say, and exits with its status. */
+/* waitgate: prints a command's output, and exits with its status. */
 #include <signal.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manual in every form but --help, from the one list of commands and options:
+ * All forms of the manual except --help, from the one list of commands and options:
  *
  *     options.def ──► docs/cli.md (Markdown), waitgate*.1 (roff), completions for bash, zsh and fish
  */
@@ -26,7 +26,7 @@ static const char notes[] =
 static void markdown(wg_text *out)
 {
     wg_textf(out, "# The command line\n\n"
-                  "This page is made from the command line's own table (`waitgate --help-markdown`).\n\n"
+                  "This page is generated from the command line's own table (`waitgate --help-markdown`).\n\n"
                   "| Command | What it does |\n|---|---|\n");
     COMMANDS(i)
     wg_textf(out, "| [`%s`](#waitgate-%s) | %s |\n", wg_command_info_at(i)->name, wg_command_info_at(i)->name,
@@ -53,7 +53,10 @@ static void markdown(wg_text *out)
 
 /* ---- roff ---- */
 
-/* Backslashes, dashes, and what a line may not begin with; … as roff spells it, the back quotes of Markdown dropped. */
+/*
+ * Escapes backslashes, dashes, and characters special at the start of a line; writes … as roff does, and drops Markdown's
+ * back quotes.
+ */
 static void roff(wg_text *out, const char *text)
 {
     for (bool begins = true; *text; begins = *text++ == '\n') {

@@ -6,8 +6,8 @@
 #include "cli/options.h"
 
 /*
- * --help-markdown; --help-man [COMMAND]; --help-completion bash|zsh|fish. False if `option` is none of these
- * or `which` names nothing it knows.
+ * --help-markdown; --help-man [COMMAND]; --help-completion bash|zsh|fish. False if `option` is none of these or `which` is
+ * unknown.
  */
 bool wg_manual(const char *option, const char *which, wg_text *out);
 

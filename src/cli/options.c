@@ -33,8 +33,9 @@ static void help_all(wg_text *out)
              wg_version());
     for (unsigned i = 0; i < WG_CMD_COUNT; i++)
         wg_textf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
-    wg_textf(out,
-             "\n`waitgate COMMAND --help` lists a command's options; `waitgate --version` says\nwhich version this is.\n");
+    wg_textf(
+        out,
+        "\n`waitgate COMMAND --help` lists a command's options; `waitgate --version` says\nwhich version this is.\n");
 }
 
 static void help_command(wg_text *out, unsigned command)
@@ -82,7 +83,7 @@ static bool find_command(wg_args *args, const char *word, wg_text *error, int *s
     return usage(error, status, "there is no command", word, wg_near_best(&near), "");
 }
 
-/* `word` without its dashes, up to `length`: an option of this command, or WG_OPT_COUNT. */
+/* The option of this command called `word` (without dashes, up to `length`), or WG_OPT_COUNT. */
 static wg_option find_option(unsigned command, const char *word, size_t length, wg_near *near)
 {
     for (unsigned i = 0; i < WG_OPT_COUNT; i++) {
@@ -95,7 +96,7 @@ static wg_option find_option(unsigned command, const char *word, size_t length, 
     return WG_OPT_COUNT;
 }
 
-/* argv[at] is an option; returns how many arguments it took, 0 on error. */
+/* argv[at] is an option; returns the number of arguments consumed, 0 on error. */
 static int take_option(wg_args *args, int argc, char **argv, int at, wg_text *error, int *status)
 {
     const char *word = argv[at] + strspn(argv[at], "-");

@@ -68,6 +68,6 @@ typedef struct wg_option_info {
 } wg_option_info;
 const wg_command_info *wg_command_info_at(unsigned command);
 const wg_option_info *wg_option_info_at(unsigned option);
-extern const char wg_exits[]; /* what the exit statuses mean */
+extern const char wg_exits[]; /* meaning of the exit statuses */
 
 #endif

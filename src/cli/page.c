@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `waitgate report`: a run as one HTML file, which needs no network and no server. The page itself is in src/cli/page/; this
- * file fills in what it shows, as JSON.
+ * `waitgate report`: a run as one HTML file, which needs neither network nor server. The page itself is in src/cli/page/;
+ * this file fills in its data, as JSON.
  *
- *   run        what `profile --json` prints
- *   kinds      what a box of the timeline can be: cause, line, instruction
- *   tracks     for each core, gate and unit its boxes, one after the other: cycles, index into kinds, and so on
- *   path       the critical path, the latest piece first: track, cycles, and so on
- *   steps      semaphores' values: cycle, value, and so on
+ *   run        the output of `profile --json`
+ *   kinds      the kinds of boxes in the timeline: cause, line, instruction
+ *   tracks     for each core, gate and unit its boxes in sequence: cycles, index into kinds, alternating
+ *   path       the critical path, the latest piece first: track, cycles, alternating
+ *   steps      semaphores' values: cycle, value, alternating
  *   sources    the text of the files that lines belong to
  */
 #include "cli/session.h"
@@ -22,7 +22,7 @@ enum {
     MOST_SOURCES = 48
 };
 
-/* ---- Semaphores, as they change ---- */
+/* ---- Changes of semaphores ---- */
 
 typedef struct step {
     uint64_t cycle;
@@ -111,7 +111,7 @@ static uint64_t shown_from(const wg_session *s)
 {
     const wg_chain *c = &s->costs->chain;
     uint64_t low = s->costs->from, high = s->costs->to;
-    for (unsigned track = 0; track < WG_TRACKS; track++) /* what was noted does not reach back further */
+    for (unsigned track = 0; track < WG_TRACKS; track++) /* the links do not reach back further */
         if (c->count[track] && c->link[track][0].from > low)
             low = c->link[track][0].from;
     if (links_since(c, low, s->costs->to) <= MOST_LINKS)
@@ -236,7 +236,7 @@ static bool sources_json(wg_session *s, const wg_cost_table *kinds, wg_json *j, 
 
 /* ---- The page ---- */
 
-/* `</` would end the script element that the JSON stands in. */
+/* `</` would end the script element that contains the JSON. */
 static void add_json(wg_text *out, const char *json)
 {
     for (const char *at; (at = strstr(json, "</")); json = at + 1) {

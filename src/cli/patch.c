@@ -8,7 +8,7 @@
 
 enum { AREA = 1024, REACH = 1 << 20, PIECE = 8, PC_BUF_BASE = 0xFFE80000u, SEMAPHORE_MAX = 15 };
 
-/* What goes before and behind one place. */
+/* The insertions before and after one place. */
 typedef struct site {
     const wg_race_party *at;
     uint32_t before[PIECE], behind[PIECE]; /* Tensix words, or a core's instructions if `code` */
@@ -41,7 +41,7 @@ static uint32_t jump(uint32_t from, uint32_t to)
     return (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F;
 }
 
-/* A register that the core's program does not mention; 0: it mentions all. */
+/* A register that the core's program does not use; 0: it uses all. */
 static unsigned free_register(const wg_elf *elf)
 {
     uint32_t mentioned = 0x1F; /* zero, ra, sp, gp, tp */
@@ -96,7 +96,7 @@ static bool tensix_insertion(patcher *p, site *s, const wg_insertion *i)
     return (i->what <= WG_INSERT_WAIT_POST ? p->semaphore : p->mutex) < 8 && add_insn(p, s, i->behind, text);
 }
 
-/* The load of what the store stores, or of the loaded value's register. */
+/* Loads back the stored word, or uses the loaded value's register. */
 static bool value_back(site *s, bool behind, uint32_t word, unsigned scratch, bool store)
 {
     if ((word & 0x7F) != (store ? OPCODE_STORE : OPCODE_LOAD))
@@ -181,7 +181,7 @@ static bool into_stream(wg_patch *out, patcher *p, const site *s)
     return true;
 }
 
-/* L1 that holds nothing, that nobody touched, and that the instruction at `pc` can jump to. */
+/* Finds empty, untouched L1 that the instruction at `pc` can jump to. */
 static bool find_area(patcher *p, uint32_t pc)
 {
     uint32_t top = wg_l1_bytes(p->v->dev) / AREA * AREA;
@@ -201,7 +201,7 @@ static bool find_area(patcher *p, uint32_t pc)
     return false;
 }
 
-/* Loads, stores and Tensix instructions may be moved: they do not depend on where they stand. */
+/* Loads, stores and Tensix instructions may be moved: they do not depend on their address. */
 static bool movable(uint32_t word)
 {
     return (word & 3) != 3 || (word & 0x7F) == OPCODE_LOAD || (word & 0x7F) == OPCODE_STORE;

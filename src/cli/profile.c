@@ -7,7 +7,7 @@
 
 #include "isa/asm.h"
 
-/* Where an instruction stands in the source, as far as that is known. */
+/* The source location of an instruction, if known. */
 static wg_source source_of(wg_session *s, const wg_cost *c)
 {
     wg_source source = {0};
@@ -69,7 +69,7 @@ static void cause_of(const wg_cost *c, char *room, size_t bytes)
 /* ---- Rows: the costs of one line with one cause ---- */
 
 typedef struct row {
-    wg_cost cost; /* the dearest of them */
+    wg_cost cost; /* the largest of them */
     place at;
     uint64_t cycles, times;
 } row;
@@ -95,7 +95,7 @@ static int by_line(const void *left, const void *right)
     return x < y ? -1 : x > y;
 }
 
-/* Waiting in vain, or not at all: nothing that a line could be blamed for. */
+/* Idle or empty: not the fault of any line. */
 static bool is_quiet(const wg_cost *c)
 {
     return c->doing == WG_DOING_RESET || c->doing == WG_DOING_PARKED ||
@@ -123,7 +123,7 @@ static bool every(unsigned track)
     return true;
 }
 
-/* Costs of tracks of this kind by line and cause, the dearest first. */
+/* Costs of tracks of this kind by line and cause, the largest first. */
 static table rows_of(wg_session *s, const wg_cost_table *costs, bool (*kind)(unsigned))
 {
     table t = {.row = costs->count ? wg_calloc(costs->count, sizeof *t.row) : NULL};
@@ -262,7 +262,7 @@ static void waits_text(wg_session *s, wg_text *out)
     if (count > s->top)
         wg_textf(out, "  … and %zu more (--top N shows more, --json all)\n", count - (size_t)s->top);
     if (free_ones)
-        wg_textf(out, "  %zu of %zu waits held nobody in this run.\n", free_ones, count);
+        wg_textf(out, "  %zu of %zu waits blocked nothing in this run.\n", free_ones, count);
     free(rows);
 }
 
@@ -434,7 +434,7 @@ void wg_report_profile_json(wg_session *s, wg_json *j)
 
 /* ---- Files for other tools ---- */
 
-/* One line per stack: who; function; the inlined ones; file:line; cause cycles. Flame graph tools read it. */
+/* One line per stack: track; function; inlined functions; file:line; cause cycles. For flame graph tools. */
 static void folded(wg_session *s, wg_text *out)
 {
     const wg_costs *p = s->costs;
@@ -529,7 +529,7 @@ static bool write_files(wg_session *s, wg_text *error)
     return true;
 }
 
-/* ---- What is profiled ---- */
+/* ---- The part of the run to profile ---- */
 
 /* --from, --to: a cycle, or the name of a function or label of any core's program. */
 static bool read_end(wg_session *s, wg_option option, const char *name, uint64_t *cycle, uint32_t *pc, wg_text *error)

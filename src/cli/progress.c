@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run that --max-cycles cuts: does it still work, or do its cores only go round? They are watched for the last part of the
- * run, so that the rest of it is as fast as ever.
+ * A run that reaches --max-cycles: does it still make progress, or do its cores only loop? They are observed only in the last
+ * part of the run, so that the rest runs at full speed.
  */
 #include "cli/session.h"
 
@@ -62,7 +62,7 @@ static void say_loads(said *t, wg_session *s, unsigned core, const wg_rounds_loa
 
 static bool runs(const wg_hang *h, unsigned core) { return !h->core[core].info.in_reset && !h->core[core].info.parked; }
 
-/* Who has executed anything, or let anything pass the gate, of late. */
+/* Has it executed or issued anything recently? */
 static bool works(const wg_session *s, unsigned track)
 {
     uint64_t now = wg_cycle(s->dev), watched = now - s->rounds->from;
@@ -76,7 +76,7 @@ static void say_workers(said *t, wg_session *s)
         bool core = i < WG_CORES;
         if (!works(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
             continue;
-        say(t, "%s%s %s", t->count++ ? ", " : "The run still works: ", core ? "core" : "thread",
+        say(t, "%s%s %s", t->count++ ? ", " : "The run still makes progress: ", core ? "core" : "thread",
             core ? wg_agent_name_of(s->dev, i) : (const char *[]){"0", "1", "2"}[i - WG_AGENT_THREAD0]);
         if (core)
             say_place(t, s, i, h->core[i].info.pc);
@@ -106,17 +106,17 @@ void wg_progress_verdict(wg_session *s)
     for (unsigned i = 0; i < WG_CORES; i++)
         if (h->repeating >> i & 1) {
             say(&t, "%s%s %s only repeats itself:%s", t.count ? "; " : "", t.count || !others ? "core" : "Core",
-                wg_agent_name_of(s->dev, i), loads[i] ? "" : " it goes round");
+                wg_agent_name_of(s->dev, i), loads[i] ? "" : " it loops");
             t.count++;
             say_loads(&t, s, i, load[i], loads[i]);
-            say(&t, ", and sees the same in every round");
+            say(&t, ", and reads the same values in every round");
         }
     if (repeating)
         say(&t, ". ");
     if (repeating && !others)
         say(&t, repeating > 1
                     ? "Let one of them change what another waits for before it waits itself; more cycles do not help."
-                    : "Somebody must change what it polls; more cycles do not help.");
+                    : "Something must change the word it polls; more cycles do not help.");
     else if (others)
         say(&t, "Give it more cycles (--max-cycles).");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run did, for people and for programs. The JSON has a schema number; fields are only ever added. */
+/* The report of a run, for people and for programs. The JSON has a schema number; fields are only ever added. */
 #include "cli/session.h"
 #include "cli/waits.h"
 #include "cli/what_if.h"
@@ -34,7 +34,7 @@ static bool expects(const wg_session *s, wg_expect_kind kind)
 
 static unsigned core_of(const wg_finding *f);
 
-/* check: the suppression file says so. */
+/* check: suppressed by the suppression file. */
 static bool suppressed(wg_session *s, const wg_finding *f) { return wg_check_reason(s, f) != NULL; }
 
 const char *wg_check_reason(wg_session *s, const wg_finding *f)
@@ -49,7 +49,7 @@ const char *wg_check_reason(wg_session *s, const wg_finding *f)
     return wg_check_suppresses(s, f, place, text);
 }
 
-/* When several apply: 3, then 1, 5, 2, 4. What the program says it expects is no failure. */
+/* When several apply: 3, then 1, 5, 2, 4. An expected finding is not a failure. */
 static int status_of(wg_session *s)
 {
     bool findings = false;
@@ -181,14 +181,14 @@ static bool track_used(const wg_stats *stats, unsigned track)
     return quiet != stats->to - stats->from;
 }
 
-/* Has the tile such a core? */
+/* Does the tile have such a core? */
 static bool track_exists(const wg_session *s, unsigned track)
 {
     wg_core_info info;
     return !wg_track_is_core(track) || wg_core_state(s->dev, (wg_core_id)track, &info) == WG_OK;
 }
 
-/* Once, if any does. */
+/* Reported once, if any cycle depends on an assumption. */
 static void report_assumed(const wg_stats *stats, wg_text *out)
 {
     const wg_assumed *a = &stats->assumed;
@@ -296,7 +296,7 @@ void wg_report_stats_json(const wg_session *s, wg_json *j)
     wg_json_close(j, '}');
 }
 
-/* One character per state: '.' nothing, '#' at work, '-' reset, '_' parked, 'p' polling, letters for stalls. */
+/* One character per state: '.' idle, '#' working, '-' reset, '_' parked, 'p' polling, letters for stalls. */
 typedef struct legend {
     char letter[WG_DOINGS];
     unsigned letters;
@@ -388,7 +388,7 @@ static bool is_shown(wg_session *s, const wg_finding *f, bool quiet)
     return (!quiet || !expected(s, wg_finding_info_at(f->code)->code)) && !suppressed(s, f);
 }
 
-/* The first few of one kind by one party are told in full, the rest in a line. */
+/* The first few of one kind by one party are shown in full, the rest in a line. */
 static void findings_text(wg_session *s, bool quiet, wg_text *out)
 {
     enum { IN_FULL = 3 };
@@ -436,7 +436,7 @@ void wg_report_hang_json(wg_session *s, wg_json *j)
 static void report_text(wg_session *s, int status, wg_text *out)
 {
     static const char *const sentence[] = {
-        "done", "done, as --until says,", "hangs", "stopped by --max-cycles", "stopped by a finding", "interrupted"};
+        "done", "done (--until)", "hangs", "stopped by --max-cycles", "stopped by a finding", "interrupted"};
     bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
     if (!quiet || status != WG_EXIT_DONE)
         wg_textf(out, "%s: %s after %llu cycles (%s)\n", s->title, sentence[s->ended],

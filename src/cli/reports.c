@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run reports, in one model (text/report.h): for --json and --sarif. */
+/* All reports of a run in one model (text/report.h), for --json and --sarif. */
 #include "cli/session.h"
 
 #include <string.h>

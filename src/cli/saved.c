@@ -13,7 +13,7 @@ static const char magic[8] = {'w', 'g', 's', 'a', 'v', 'e', 'd', '\n'};
 /* A file: this, then the device's snapshot. */
 typedef struct header {
     char magic[8];
-    uint64_t sum; /* of everything behind it */
+    uint64_t sum; /* of everything after it */
     uint32_t version, arch, profile, feeds;
     uint64_t cycle, machine_bytes;
     struct {
@@ -43,7 +43,7 @@ static bool refuse(wg_text *error, const char *path, const char *why)
 static bool other_program(const wg_session *s, wg_text *error)
 {
     const header *h = (const header *)(const void *)s->saved;
-    wg_textf(error, "waitgate: %s is of %s, and the program is for %s\n", s->saved_path,
+    wg_textf(error, "waitgate: %s is from %s, but the program is for %s\n", s->saved_path,
              wg_arch_title((wg_arch_id)h->arch), wg_arch_title(s->desc.arch));
     return false;
 }
@@ -52,7 +52,7 @@ bool wg_saved_read(wg_session *s, const char *path, wg_text *error)
 {
     char message[512];
     if (s->saved)
-        return refuse(error, path, "a run goes on from one snapshot");
+        return refuse(error, path, "a run resumes from one snapshot");
     s->saved = wg_file_read(path, &s->saved_bytes, message, sizeof message);
     s->saved_path = path;
     if (!s->saved) {
@@ -63,13 +63,13 @@ bool wg_saved_read(wg_session *s, const char *path, wg_text *error)
     if (s->saved_bytes < sizeof *h || memcmp(h->magic, magic, sizeof magic) != 0)
         return refuse(error, path, "this is not a snapshot that `waitgate run` wrote");
     if (h->version != VERSION)
-        return refuse(error, path, "the snapshot is of another version of Waitgate");
+        return refuse(error, path, "the snapshot is from another version of Waitgate");
     if (h->machine_bytes != s->saved_bytes - sizeof *h || h->sum != sum_of(h, s->saved_bytes) || h->arch > WG_ARCH_WH ||
         h->profile > WG_PROFILE_SILICON || h->names[NAMES - 1])
         return refuse(error, path, "the snapshot is cut short or damaged");
     const bool arch_given = s->args->value[WG_OPT_ARCH], profile_given = s->args->value[WG_OPT_PROFILE];
     if (arch_given && h->arch != s->desc.arch) {
-        wg_textf(error, "waitgate: %s is of %s, and --arch asks for %s\n", path, wg_arch_title((wg_arch_id)h->arch),
+        wg_textf(error, "waitgate: %s is from %s, but --arch is %s\n", path, wg_arch_title((wg_arch_id)h->arch),
                  wg_arch_title(s->desc.arch));
         return false;
     }
@@ -123,7 +123,7 @@ static void add_name(header *h, size_t *used, unsigned core, const char *path)
         *full = 0;
     int n = snprintf(h->names + *used, NAMES - 1 - *used, "%u %s%s%s\n", core, full, *full ? "/" : "", path);
     if (n < 0 || *used + (size_t)n >= NAMES - 1)
-        h->names[*used] = 0; /* it does not fit: the file is opened with its programs named anew */
+        h->names[*used] = 0; /* it does not fit: the programs must be named again on opening */
     else
         *used += (size_t)n;
 }

@@ -117,7 +117,7 @@ static bool read_tasm(wg_session *s, const char *path, wg_text *error)
         return false;
     }
     if (s->args->value[WG_OPT_ARCH] && s->tasm.arch != s->desc.arch) {
-        wg_textf(error, "waitgate: %s is for %s, and --arch asks for %s\n", path, wg_arch_title(s->tasm.arch),
+        wg_textf(error, "waitgate: %s is for %s, but --arch is %s\n", path, wg_arch_title(s->tasm.arch),
                  wg_arch_title(s->desc.arch));
         return false;
     }
@@ -150,14 +150,14 @@ static bool is_tasm(const char *path)
     return n > 5 && strcmp(path + n - 5, ".tasm") == 0;
 }
 
-/* The programs that a snapshot names; one that is gone is done without. */
+/* Reads the programs that a snapshot names; a missing one is skipped. */
 static bool read_named(wg_session *s, wg_text *error)
 {
     const char *path;
     unsigned core;
     for (unsigned i = 0; i <= WG_CORES && (path = wg_saved_program(s, i, &core)) != NULL; i++) {
         if (access(path, R_OK) != 0) {
-            fprintf(stderr, "waitgate: %s: its program %s is not there: no source lines\n", s->saved_path, path);
+            fprintf(stderr, "waitgate: %s: its program %s does not exist: no source lines\n", s->saved_path, path);
             continue;
         }
         if (!(s->saved_program[core] = wg_strdup(path)) ||
@@ -189,7 +189,7 @@ static bool read_files(wg_session *s, wg_text *error)
         unsigned core = wg_core_of_file_name(path);
         if (core == WG_CORES) {
             wg_textf(error,
-                     "waitgate: which core is `%s` for? Say --brisc, --ncrisc, --trisc0, --trisc1 or --trisc2 (or "
+                     "waitgate: which core is `%s` for? Use --brisc, --ncrisc, --trisc0, --trisc1 or --trisc2 (or "
                      "name the file so); a Tensix program ends in .tasm\n",
                      path);
             return false;
@@ -319,9 +319,9 @@ static bool open_sinks(wg_session *s, wg_text *error)
         wg_timeline_begin(s->timeline, now, held);
     if (s->trace)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
-    if (a->command == WG_CMD_EXPLORE) /* its runs are many, and nobody looks at them one by one */
+    if (a->command == WG_CMD_EXPLORE) /* its runs are many, and are not shown one by one */
         return true;
-    if (a->command == WG_CMD_GDB || a->command == WG_CMD_DEBUG || a->command == WG_CMD_WHY) /* run again when asked */
+    if (a->command == WG_CMD_GDB || a->command == WG_CMD_DEBUG || a->command == WG_CMD_WHY) /* runs again on request */
         return true;
     bool profiled = a->command == WG_CMD_PROFILE || a->command == WG_CMD_REPORT;
     return wg_watch_history(s, error) && (!profiled || wg_profile_open(s, held, error)) &&

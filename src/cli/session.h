@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run from the command line: a device, its programs with their symbols, and the sinks that watch.
+ * A run from the command line: a device, its programs with their symbols, and its sinks.
  *
  *     options, files ──open──► device, programs ──run──► result ──report──► text or JSON, exit status
  */
@@ -19,7 +19,7 @@
 #include "text/report.h"
 #include "observe/sinks.h"
 
-/* How a run ended; wg_stop with what only the command line knows. */
+/* How a run ended: wg_stop, plus the command line's own reasons. */
 typedef enum wg_ended {
     WG_ENDED_DONE,
     WG_ENDED_UNTIL,
@@ -29,17 +29,17 @@ typedef enum wg_ended {
     WG_ENDED_INTERRUPT
 } wg_ended;
 
-/* Who set a field that a finding comes from. */
+/* The writer of a field behind a finding. */
 typedef struct wg_blamed {
     size_t finding;
     wg_finding_field field;
     bool known;
-    uint8_t agent, thread; /* thread: whose instruction; WG_THREADS: a core's store */
+    uint8_t agent, thread; /* thread: of the instruction; WG_THREADS: a core's store */
     uint32_t pc, word;
     uint64_t cycle;
 } wg_blamed;
 
-/* A thread's stream under way. */
+/* A thread's stream in progress. */
 typedef struct wg_feed {
     size_t next;
     uint64_t not_before; /* cycle from which the next word may be pushed */
@@ -59,11 +59,11 @@ typedef struct wg_session {
     uint8_t *tasm_source;
     uint64_t max_cycles;               /* UINT64_MAX: no limit */
     const char *program[WG_CORES + 1]; /* file names; the last: a .tasm program's */
-    uint8_t *saved;                    /* a snapshot that the run goes on from (saved.h); NULL: none */
+    uint8_t *saved;                    /* a snapshot to resume from (saved.h); NULL: none */
     size_t saved_bytes;
     const char *saved_path;
     char *saved_program[WG_CORES + 1]; /* names of programs that come from it */
-    wg_feed feed[WG_THREADS];          /* of a run that goes on: where it begins; behind a run: where it ended */
+    wg_feed feed[WG_THREADS];          /* of a resumed run: its start; after a run: its end */
 
     wg_history history;
     wg_stats *stats;
@@ -71,8 +71,8 @@ typedef struct wg_session {
     wg_costs *costs;
     struct wg_scaled_runs *scaled; /* --what-if */
     struct wg_waits *waits;        /* --waits */
-    struct wg_page *page; /* what the report shows beside the costs */
-    uint64_t top;         /* rows of the profile's tables */
+    struct wg_page *page;          /* data of the report besides the costs */
+    uint64_t top;                  /* rows of the profile's tables */
     wg_commit_log *log;
     wg_trace *trace;
     wg_file_out log_file, trace_file;
@@ -82,37 +82,37 @@ typedef struct wg_session {
     struct wg_suppressions *suppressions;
     unsigned checks;        /* WG_CHECK_RACE … */
     unsigned fail_on;       /* wg_severity */
-    uint64_t verify_cycles; /* that verifying remedies may take */
+    uint64_t verify_cycles; /* limit for verifying remedies */
 
     unsigned chip_width; /* of a chip file: its grid; 0: one tile alone */
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
 
     wg_ended ended;
-    struct wg_blame *blame; /* NULL: nobody is to blame */
+    struct wg_blame *blame; /* NULL: no writers known */
     wg_hang *hang;          /* filled when the run hung or was cut short */
-    wg_rounds *rounds;      /* NULL: progress is not watched */
+    wg_rounds *rounds;      /* NULL: progress is not observed */
     bool *expect_holds;     /* per expectation of the program */
-    wg_text *expect_found;  /* what was found instead */
+    wg_text *expect_found;  /* the actual value */
     bool expectations_hold;
 } wg_session;
 
-/* Each of these complains into `error` and gives false. */
+/* On an error, each of these writes it to `error` and returns false. */
 bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error);
 bool wg_session_run(wg_session *s, wg_text *error);
 bool wg_session_dump(wg_session *s, wg_text *error); /* --dump */
 void wg_session_close(wg_session *s);
-/* Has memory run out, so that something is missing? Files are not written then. */
+/* Has memory run out, so that results are incomplete? Then no files are written. */
 bool wg_session_lost_memory(const wg_session *s);
-/* Programs and memory into a new device, and what watches for races beside it. */
+/* Loads programs and memory into a new device, and attaches its race detector. */
 bool wg_session_load(wg_session *s, wg_text *error);
 
-/* load.c: programs and memory into the device. */
+/* load.c: loads programs and memory into the device. */
 bool wg_load_programs(wg_session *s, wg_text *error);
 bool wg_load_elf(wg_device *dev, const wg_elf *elf, unsigned core, bool release, wg_text *error);
 bool wg_load_memory(wg_session *s, const char *what, wg_text *error);
 bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
-/* Files as they stand in memory, converted if they have a type. `who` begins an error: an option, a tile. */
+/* Files as memory contents, converted if they have a type. `who` begins an error message: an option, a tile. */
 typedef struct wg_image_shape {
     wg_type type;
     bool tilized;
@@ -122,18 +122,18 @@ bool wg_image_read(const char *who, const char *path, wg_type type, bool tilized
 bool wg_image_write(const char *who, const char *path, const wg_image_shape *shape, const uint8_t *bytes, size_t size,
                     wg_text *error);
 
-/* drive.c: time passes. */
+/* drive.c: runs the device. */
 bool wg_drive(wg_session *s, wg_text *error);
 bool wg_drive_silently(wg_session *s); /* no progress, no Ctrl-C; wg_error() says why not */
 
-/* blame.c: who set the configuration that findings come from. */
+/* blame.c: the writers of the configuration behind findings. */
 typedef struct wg_blame wg_blame;
 bool wg_blame_findings(wg_session *s, wg_text *error);
 const wg_blamed *wg_blame_at(const wg_session *s, const wg_finding *f, unsigned index); /* NULL: no more */
 void wg_blame_text(wg_session *s, const wg_blamed *b, wg_text *out);
 void wg_blame_free(wg_blame *blame);
 
-/* check.c: the race detector beside the run. */
+/* check.c: the race detector of the run. */
 bool wg_check_open(wg_session *s, wg_text *error);
 bool wg_check_attach(wg_session *s, wg_text *error); /* the detector to the device */
 wg_race_words wg_check_words(wg_session *s);         /* for race_text.h */
@@ -145,42 +145,42 @@ void wg_report_races_json(wg_session *s, wg_json *j);
 bool wg_check_fails(wg_session *s); /* something at or above --fail-on was neither suppressed nor expected */
 /* Is there a race at all that is more than a note? */
 bool wg_check_any(const wg_session *s);
-/* Is it suppressed, or no more than a note? */
+/* Is it suppressed, or only a note? */
 bool wg_check_ignores(wg_session *s, const wg_race *race);
 /* Is there a race of this kind whose report contains `words`? */
 bool wg_check_race(wg_session *s, const char *kind, const char *words);
 /* Why the finding or race is suppressed; NULL: it is not. */
 const char *wg_check_reason(wg_session *s, const wg_finding *f);
 const char *wg_check_race_reason(wg_session *s, const wg_race *race);
-/* Is it told with the report whose remedy removes it, too? */
+/* Is it shown with the report whose remedy also removes it? */
 bool wg_check_folds(wg_session *s, const wg_race *race);
-/* reports.c: all of it in one model. False: out of memory. */
+/* reports.c: all reports in one model. False: out of memory. */
 bool wg_collect_reports(wg_session *s, int x, int y, wg_reports *all);
 void wg_collect_json(wg_session *s, wg_json *j);
 bool wg_write_sarif(const wg_args *args, const wg_reports *all, int status, wg_text *error);
 bool wg_session_sarif(wg_session *s, int status, wg_text *error); /* --sarif, if it was given */
 const char *wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
-/* Between these two, Ctrl-C is noted instead of ending the process. */
+/* Between these two, Ctrl-C is recorded instead of ending the process. */
 void wg_interrupt_begin(void);
 void wg_interrupt_end(void);
 bool wg_interrupted(void);
 
-/* session.c: options with a number, or one of several words; *value stays if the option was not given. */
+/* session.c: options with a number, or one of several words; *value is unchanged if the option was not given. */
 bool wg_option_number(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error);
 bool wg_option_choice(const wg_args *args, wg_option option, const char *name, const char *const *choices,
                       unsigned count, unsigned *value, wg_text *error);
-/* session.c: what WAITGATE_LOCKSTEP and WAITGATE_FAST ask for. */
+/* session.c: the settings of WAITGATE_LOCKSTEP and WAITGATE_FAST. */
 bool wg_lockstep_wanted(bool *lockstep, wg_text *error);
 bool wg_shortcuts_wanted(const char **names, wg_text *error);
-/* session.c: the sinks that options ask for, and the cores that are held in reset. */
+/* session.c: the sinks requested by options, and the cores held in reset. */
 bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_stats(wg_session *s, wg_text *error);
 
-/* What a run comes to, for whoever runs many. */
+/* The result of a run, for commands that run many. */
 typedef struct wg_run_result {
     uint64_t cycles;
     uint32_t line;  /* of the program: the first expectation that does not hold; 0: none */
-    wg_text *sarif; /* in: NULL, or where its reports go, as a run object of SARIF */
+    wg_text *sarif; /* in: NULL, or the destination of its reports, as a run object of SARIF */
 } wg_run_result;
 /* commands.c: run or check, of one tile or of a chip. Returns the exit status. */
 int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
@@ -191,17 +191,17 @@ void wg_session_result(wg_session *s, int status, wg_run_result *result);
 bool wg_is_chip_file(const char *path);
 int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
 
-/* profile.c: what each line cost. */
+/* profile.c: the cost of each line. */
 bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);
-bool wg_profile_close(wg_session *s, wg_text *error); /* the run is over; writes the files that were asked for */
+bool wg_profile_close(wg_session *s, wg_text *error); /* the run is over; writes the requested files */
 void wg_report_profile(wg_session *s, wg_text *out);
 void wg_report_profile_json(wg_session *s, wg_json *j);
-/* A wait instruction of a thread: how often it came, and for how long it held its thread. */
+/* A wait instruction of a thread: its count, and the cycles it blocked its thread. */
 typedef struct wg_wait_cost {
     wg_cost cost;
     uint64_t executed, held, cycles;
 } wg_wait_cost;
-/* All waits of the run, the dearest first; the caller frees them. */
+/* All waits of the run, the longest first; the caller frees them. */
 wg_wait_cost *wg_profile_waits(const wg_costs *costs, size_t *count);
 void wg_profile_sentence(wg_session *s, wg_text *out); /* the largest part of the critical path */
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j);
@@ -216,7 +216,7 @@ void wg_page_free(struct wg_page *page);
 /* Fills expect_holds, expect_found and expectations_hold; false: out of memory. */
 bool wg_check_expectations(wg_session *s);
 
-/* report.c: what happened. Returns the exit status. */
+/* report.c: the report. Returns the exit status. */
 int wg_report_run(wg_session *s, wg_text *out);
 const char *wg_ended_name(wg_ended ended);
 void wg_report_json(wg_session *s, int status, wg_text *out);
@@ -228,7 +228,7 @@ void wg_report_stats_json(const wg_session *s, wg_json *j);
 void wg_report_timeline(const wg_session *s, wg_text *out, bool colour);
 void wg_report_hang(wg_session *s, wg_text *out);
 void wg_report_hang_json(wg_session *s, wg_json *j);
-/* Progress of a run with a limit: the cycle from which it is to be watched, and what was seen, into s->hang. */
+/* Progress of a run with a limit: the cycle from which to observe it, and the result, in s->hang. */
 uint64_t wg_progress_from(uint64_t start, uint64_t limit);
 bool wg_progress_watch(wg_session *s);
 void wg_progress_verdict(wg_session *s);
@@ -239,7 +239,7 @@ const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size
 const char *wg_insn_text(void *session, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
 const char *wg_arch_title(wg_arch_id arch);
 
-/* Reports not to make. On failure there is a message, and what has been read is to be freed, too. */
+/* Suppressed reports. On failure there is a message, and the part already read must be freed, too. */
 bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error);
 void wg_suppressions_free(struct wg_suppressions *all);
 

@@ -2,7 +2,7 @@
 /*
  * From a run that differs to the fewest delays that still make it differ in the same way: delta debugging
  * (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input") over the list of delays that the
- * run drew, then every remaining delay is made as short as it can be.
+ * run drew, then every remaining delay is made as short as possible.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct shrinker {
     wg_explorer *x;
     const wg_outcome *want;
     uint64_t seed;
-    unsigned runs; /* that may still be made */
+    unsigned runs; /* runs left */
     bool failed;
 } shrinker;
 
@@ -56,7 +56,7 @@ static bool draws(wg_explorer *x, uint64_t seed, wg_delay_list *list)
     return true;
 }
 
-/* Takes out ever smaller pieces. */
+/* Removes ever smaller pieces. */
 static void remove_pieces(shrinker *s, wg_delay_list *list)
 {
     wg_delay *rest = wg_malloc((list->count + 1) * sizeof *rest);
@@ -89,7 +89,7 @@ static void remove_pieces(shrinker *s, wg_delay_list *list)
 static void shorten(shrinker *s, wg_delay_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        uint32_t least = 0, most = list->item[i].cycles; /* least does not show it, most does */
+        uint32_t least = 0, most = list->item[i].cycles; /* `least` does not show it, `most` does */
         while (most - least > 1 && s->runs && !s->failed) {
             list->item[i].cycles = least + (most - least) / 2;
             if (shows(s, list->item, list->count))
@@ -112,7 +112,7 @@ bool wg_shrink(wg_explorer *x, wg_difference *d, unsigned runs)
     } else {
         if (!draws(x, d->first.seed, &d->delays))
             return false;
-        if (!shows(&s, d->delays.item, d->delays.count)) /* without what else the seed decides? */
+        if (!shows(&s, d->delays.item, d->delays.count)) /* without the seed's other choices? */
             s.seed = d->first.seed;
         d->seed = s.seed;
         remove_pieces(&s, &d->delays);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The support matrix, found by trying: every instruction is executed with every value of every operand of up to four bits
- * (its modes; one operand at a time, the others 0) on a tile that is ready for it, and what is reported as undefined or
- * unimplemented is listed. Nothing here is declared.
+ * The support matrix, found by experiment: every instruction is executed with every value of every operand of up to four bits
+ * (its modes; one operand at a time, the others 0) on a tile that is ready for it, and the values reported as undefined or
+ * unimplemented are listed. Nothing here is declared by hand.
  *
- *     instruction × operand × value ──push, run──► findings ──► "all", or what is not
+ *     instruction × operand × value ──push, run──► findings ──► "all", or the exceptions
  */
 #include "cli/support.h"
 
@@ -43,7 +43,7 @@ static void set_config(wg_device *dev, wg_arch_id arch, wg_cfg_id id, uint32_t v
     }
 }
 
-/* BF16 everywhere; source banks are whose the instruction's unit needs them to be. */
+/* BF16 everywhere; source banks belong to the unit that needs them. */
 static void make_ready(wg_device *dev, wg_arch_id arch, const wg_isa_insn *insn)
 {
     static const wg_cfg_id formats[] = {WG_CFG_THCON_SEC0_REG0_TileDescriptor,  WG_CFG_THCON_SEC1_REG0_TileDescriptor,
@@ -152,7 +152,7 @@ bool wg_support_document(wg_text *out)
     }
     wg_textf(out,
              "# What is supported\n\n"
-             "Architecture × instruction × mode, found by trying (`waitgate isa --support`): every instruction was "
+             "Architecture × instruction × mode, found by experiment (`waitgate isa --support`): every instruction was "
              "executed with every value of each\noperand of up to four bits, one at a time, with BF16 data and its "
              "units ready. *all*: every value does what the\ndocumentation says. Otherwise the values are listed that "
              "give a [finding](findings.md), which says whether hardware leaves\nthem undefined or Waitgate does not "

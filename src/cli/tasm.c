@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The .tasm reader, in two passes over the lines: the first finds labels and constants, the second
- * assembles. Every error is kept; reading goes on at the next line.
+ * assembles. Every error is collected; reading continues at the next line.
  */
 #include "cli/tasm_internal.h"
 
@@ -51,7 +51,7 @@ void wg_tasm_fail(wg_tasm *t, uint32_t line, size_t column, const char *format, 
         t->out_of_memory = true;
 }
 
-/* Room for one more element, in powers of two. NULL (and a mark) when the host has no memory. */
+/* Room for one more element, in powers of two. NULL (and a flag) if the host has no memory. */
 void *wg_tasm_grow(wg_tasm *t, void *list, size_t count, size_t element_bytes)
 {
     if (count & (count - 1) || (count != 0 && count < 4))
@@ -137,7 +137,7 @@ static void into_bucket(wg_tasm *t, size_t i)
     *bucket = (uint32_t)i + 1;
 }
 
-/* As many buckets as symbols, at least; false: no memory. */
+/* At least as many buckets as symbols; false: no memory. */
 static bool more_buckets(wg_tasm *t)
 {
     if (t->symbols < t->buckets)
@@ -356,7 +356,7 @@ void wg_tasm_quote(wg_text *to, const char *name)
         wg_textf(to, *p < ' ' || *p == '"' || *p == '\\' || *p >= 0x7F ? "\\%03o" : "%c", *p);
 }
 
-/* What follows is at this line of the program. */
+/* Marks the following text as this line of the program. */
 static void add_marker(wg_text *to, uint32_t line, const char *name)
 {
     wg_textf(to, "# %u \"", line);
@@ -450,7 +450,7 @@ static void set_constant(reader *r, wg_tasm_line *l)
         wg_tasm_define(r->t, l, column, name, length, value, false);
 }
 
-/* Directives that mean the same in every section; false: it is not one. */
+/* Directives valid in every section; false: it is not one. */
 static bool global_directive(reader *r, wg_tasm_line *l, const char *name, size_t length)
 {
     bool opens = true;
@@ -495,7 +495,7 @@ static void label(reader *r, wg_tasm_line *l, const char *name, size_t length)
     else if (r->section == SECTION_THREAD)
         wg_tasm_define(r->t, l, column, name, length, (int64_t)r->words[r->index], true);
     else
-        wg_tasm_fail(r->t, l->number, column, "labels belong into a .thread or .core section");
+        wg_tasm_fail(r->t, l->number, column, "labels belong in a .thread or .core section");
 }
 
 static void plain_line(reader *r, wg_tasm_line *l)
@@ -580,7 +580,7 @@ static int by_place(const void *a, const void *b)
     return x->column < y->column ? -1 : x->column > y->column;
 }
 
-/* An error that both passes found is one error. */
+/* Merges an error found by both passes. */
 static void tidy_errors(wg_tasm *t)
 {
     if (t->errors < 2)

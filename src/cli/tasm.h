@@ -22,7 +22,7 @@ enum {
     WG_TASM_MAX_BYTES = 16 << 20
 };
 
-/* One word of a stream: pushed `delay` cycles later than it could have been. */
+/* One word of a stream: pushed `delay` cycles after the earliest possible cycle. */
 typedef struct wg_tasm_word {
     uint32_t word, line;
     uint32_t delay;
@@ -38,7 +38,7 @@ typedef struct wg_tasm_core {
     bool present;
     uint32_t line;
     uint32_t address;
-    bool data;      /* its lines are in a section of data now */
+    bool data;      /* its lines are currently in a data section */
     wg_text source; /* for the RISC-V assembler, with line marks */
     wg_elf *elf;    /* after wg_tasm_link() */
 } wg_tasm_core;
@@ -56,7 +56,7 @@ typedef enum wg_expect_kind {
     WG_EXPECT_CYCLES,    /* relation, value */
     WG_EXPECT_FINDING,   /* text is the code */
     WG_EXPECT_NO_FINDINGS,
-    WG_EXPECT_RACE, /* text is the kind, and what its report must contain; holds for `check` alone */
+    WG_EXPECT_RACE, /* text is the kind, and a required part of its report; only for `check` */
     WG_EXPECT_NO_RACES,
     WG_EXPECT_HANG,
     WG_EXPECT_DONE,
@@ -91,7 +91,7 @@ typedef struct wg_tasm_symbol {
 
 typedef struct wg_tasm {
     char *name;
-    const char *source; /* the caller's; must live as long */
+    const char *source; /* the caller's; must outlive this */
     size_t source_bytes;
     wg_arch_id arch;
     bool has_arch; /* the program says .arch */
@@ -111,8 +111,8 @@ typedef struct wg_tasm {
 } wg_tasm;
 
 /*
- * Parses all of it, collecting every error; `arch` holds unless the program says otherwise. Returns
- * whether there were none. wg_tasm_free() either way.
+ * Parses all of it, collecting every error; `arch` applies unless the program sets another. Returns whether there were none.
+ * Call wg_tasm_free() in either case.
  */
 bool wg_tasm_parse(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch);
 /* Assembles and links the core sections; errors are added to the same list. */
@@ -121,7 +121,7 @@ void wg_tasm_free(wg_tasm *t);
 /* file:line:column: error: …, the source line and a caret, for every error in order. */
 void wg_tasm_report(const wg_tasm *t, wg_text *out);
 
-/* The same form for one error of any source text. */
+/* Reports one error in any source text in the same form. */
 void wg_report_error(wg_text *out, const char *name, const char *source, size_t bytes, uint32_t line, uint32_t column,
                      const char *message);
 

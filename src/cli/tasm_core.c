@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * .tasm: sections of RISC-V assembly, one per core. Tensix mnemonics in them become the .ttinsn form
- * of their word (PIPE-09); everything else is the RISC-V assembler's, to which line marks and the
- * program's constants are given (tasm_link.c).
+ * of their word (PIPE-09); everything else goes to the RISC-V assembler, with line marks and the program's constants
+ * (tasm_link.c).
  */
 #include "cli/tasm_internal.h"
 
@@ -11,7 +11,7 @@
 
 const char *const wg_tasm_core_names[WG_CORES] = {"B", "NC", "T0", "T1", "T2"};
 
-/* The word in its .ttinsn form, or a complaint. */
+/* Emits the word in its .ttinsn form, or an error. */
 static void tensix_line(wg_tasm *t, wg_tasm_line *l, unsigned core, size_t start)
 {
     wg_asm_env env = wg_tasm_env(t);
@@ -23,7 +23,7 @@ static void tensix_line(wg_tasm *t, wg_tasm_line *l, unsigned core, size_t start
     else if (word >= UINT32_C(0xC0000000))
         wg_tasm_fail(t, l->number, start + 1, "0x%08x has no .ttinsn form: only words below 0xC0000000 have one", word);
     else
-        /* A word is data to the assembler, and takes no mark along: the second one puts the first where it stands. */
+        /* A word is data to the assembler and carries no mark: the second mark flushes the first at the word's address. */
         wg_textf(&t->core[core].source, ".loc 1 %u; .loc 1 %u; .word 0x%08x\n", l->number, l->number,
                  wg_ttinsn_encode(word));
 }
@@ -35,7 +35,7 @@ static bool is_tensix(const wg_tasm *t, const char *name, size_t length)
     return length > 2 && strncasecmp(name, "tt", 2) == 0 && wg_isa_by_name(t->arch, name, length) != NULL;
 }
 
-/* As far as one can tell without the assembler: no directive, and not empty. */
+/* Probably an instruction: not a directive, and not empty. */
 static bool is_instruction(const char *text, size_t length)
 {
     size_t at = 0;
@@ -46,7 +46,7 @@ static bool is_instruction(const char *text, size_t length)
     return text[at] != '.' || (length - at > 5 && strncmp(text + at, ".insn", 5) == 0);
 }
 
-/* "1:", of which there may be several: how many digits. l is put where they are. */
+/* The number of digits of a local label such as "1:", which may occur several times. Moves l to it. */
 static size_t local_label(wg_tasm_line *l)
 {
     size_t at = l->at, n = 0;
@@ -68,7 +68,7 @@ static bool is_one_of(const char *name, size_t length, const char *const *words)
     return false;
 }
 
-/* Keeps track of sections, and complains about data words among the instructions, which would push something. */
+/* Tracks sections, and reports data words among the instructions, which would be executed as pushes. */
 static void directive(wg_tasm *t, wg_tasm_line *l, unsigned core, const char *name, size_t length, size_t start)
 {
     static const char *const data[] = {".data", ".bss", ".rodata", NULL};
@@ -89,7 +89,7 @@ static void directive(wg_tasm *t, wg_tasm_line *l, unsigned core, const char *na
                (value & 3) != 3) {
         wg_tasm_fail(t, l->number, start + 1,
                      "among instructions this word pushes 0x%08x: write `.ttinsn` to push a Tensix word, or put data "
-                     "behind `.data`",
+                     "after `.data`",
                      wg_ttinsn_decode((uint32_t)value));
     }
 }

@@ -34,7 +34,7 @@ static bool literal(wg_tasm *t, wg_tasm_line *l, uint64_t *bits)
     char *end = text;
     double value = n ? strtod(text, &end) : 0;
     if (n == 0 || *end) {
-        wg_tasm_fail(t, l->number, l->at + 1, "`%s` is no number", text);
+        wg_tasm_fail(t, l->number, l->at + 1, "`%s` is not a number", text);
         return false;
     }
     memcpy(bits, &value, sizeof value);
@@ -200,7 +200,7 @@ static bool expect_l1(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
 typedef struct peek_space {
     const char *name;
     wg_space space;
-    const char *first, *second; /* what the indices are; NULL: there is no second */
+    const char *first, *second; /* names of the indices; NULL: there is no second */
     uint32_t most_first, most_second;
     uint32_t scale;
 } peek_space;

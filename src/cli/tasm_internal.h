@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the .tasm reader share: the line under way and how to complain about it. */
+/* Shared by the files of the .tasm reader: the current line and its errors. */
 #ifndef WG_TASM_INTERNAL_H
 #define WG_TASM_INTERNAL_H
 
@@ -9,13 +9,13 @@
 typedef struct wg_tasm_line {
     const char *text; /* the whole line */
     size_t length;    /* without its end and comment */
-    size_t at;        /* how far it is read */
+    size_t at;        /* reading position */
     uint32_t number;
 } wg_tasm_line;
 
 void wg_tasm_fail(wg_tasm *t, uint32_t line, size_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* A name as the assembler's strings have it. */
+/* Quotes a name as a string of the assembler. */
 void wg_tasm_quote(wg_text *to, const char *name);
 void *wg_tasm_grow(wg_tasm *t, void *list, size_t count, size_t element_bytes);
 
@@ -24,10 +24,10 @@ void wg_tasm_space(wg_tasm_line *l);
 size_t wg_tasm_name(wg_tasm_line *l, const char **name);
 bool wg_tasm_accept(wg_tasm_line *l, char c);
 bool wg_tasm_is(const char *name, size_t length, const char *word);
-/* Complains, and gives false, unless `c` comes next. */
+/* Reports an error and returns false unless `c` is next. */
 bool wg_tasm_want(wg_tasm *t, wg_tasm_line *l, char c);
 bool wg_tasm_end(wg_tasm *t, wg_tasm_line *l);
-/* An expression; complains by itself. The limits are inclusive. */
+/* An expression; reports its own errors. The limits are inclusive. */
 bool wg_tasm_number(wg_tasm *t, wg_tasm_line *l, const char *what, int64_t least, int64_t most, int64_t *value);
 wg_asm_env wg_tasm_env(wg_tasm *t);
 bool wg_tasm_define(wg_tasm *t, wg_tasm_line *l, size_t column, const char *name, size_t length, int64_t value,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * .tasm: the RISC-V assembler and linker make an ELF image of each core section, in a directory of its own. What they
- * complain about becomes an error of the program's line.
+ * .tasm: the RISC-V assembler and linker build an ELF image of each core section, in a directory of its own. Their errors
+ * become errors of the program's line.
  */
 #include "cli/tasm_internal.h"
 
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * The directory of the core that is being linked, and the tool that works in it. Whatever ends the process by a signal that
- * can be caught ends the tool, too, and leaves no directory behind.
+ * The directory of the core being linked, and the tool running in it. A signal that ends the process and can be caught ends
+ * the tool, too, and removes the directory.
  */
 enum { SOURCE, OBJECT, IMAGE, ERRORS, FILES };
 static struct {
@@ -56,7 +56,7 @@ static int run_tool(char *const argv[], const char *errors)
         return -1;
     }
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* until `work.child` says whom to end */
+    sigprocmask(SIG_BLOCK, &all, &before); /* until `work.child` is set */
     pid_t child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -183,7 +183,7 @@ static bool link_core(wg_tasm *t, unsigned core)
     return t->core[core].elf != NULL;
 }
 
-/* In a directory of its own. */
+/* Links a core in a directory of its own. */
 static bool link_alone(wg_tasm *t, unsigned core)
 {
     static const char *const names[FILES] = {"core.s", "core.o", "core.elf", "errors"};

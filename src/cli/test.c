@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the tests, a process for each, as many at a time as --jobs says. */
+/* Runs the tests, one process each, up to --jobs at a time. */
 #include "cli/test.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { MOST_JOBS = 256, MOST_TEXT = 1 << 20, GRACE = 5, POLL_MICROSECONDS = 2000 };
 
-/* What a test's process leaves behind, followed by its texts. */
+/* The result of a test's process, followed by its texts. */
 typedef struct answer {
     int32_t complete, status;
     uint64_t cycles;
@@ -25,9 +25,9 @@ typedef struct answer {
 } answer;
 
 typedef struct slot {
-    pid_t pid; /* 0: nobody */
+    pid_t pid; /* 0: none */
     size_t test;
-    int file; /* where its answer goes */
+    int file; /* file for its answer */
     double began;
     bool told; /* to end */
 } slot;
@@ -165,7 +165,7 @@ static void finish(runner *r, slot *s, bool exited)
     s->pid = 0;
 }
 
-/* One that takes too long is asked to say where it is, and ended if it does not answer. */
+/* A test that takes too long is asked for its state, and killed if it does not answer. */
 static void hurry(const runner *r, slot *s)
 {
     double late = seconds_now() - s->began - (double)r->timeout;
@@ -196,7 +196,7 @@ static void tell(const runner *r, size_t test)
     wg_text_free(&line);
 }
 
-/* True: somebody has ended. */
+/* True: a test has ended. */
 static bool collect(runner *r)
 {
     bool ended = false;
@@ -229,7 +229,7 @@ static bool run_all(runner *r, wg_text *error)
             slot *s = &r->slot[i];
             if (!s->pid && !stop && r->next < r->all->count) {
                 if (!start(r, s, r->next)) {
-                    wg_textf(error, "waitgate: no process for a test: %s\n", strerror(errno));
+                    wg_textf(error, "waitgate: cannot start a process for a test: %s\n", strerror(errno));
                     return false;
                 }
                 r->next++;
@@ -430,7 +430,7 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
         status = WG_EXIT_DONE;
     } else if (!all.count) {
         wg_textf(error, "waitgate: there is no test %s\n",
-                 args->value[WG_OPT_FILTER] ? "that --filter wants" : "there");
+                 args->value[WG_OPT_FILTER] ? "that matches --filter" : "there");
     } else if (r->result && read_options(r, error)) {
         wg_interrupt_begin();
         if (run_all(r, error))

@@ -4,7 +4,7 @@
  *
  *     files, folders, lists ──plan──► tests ──run──► results ──► text, JSON, TAP, JUnit XML, SARIF, annotations
  *
- * A test is a run or check command line, the folder it is typed in, and how it is to end.
+ * A test is a run or check command line, its working folder, and the expected end.
  */
 #ifndef WG_CLI_TEST_H
 #define WG_CLI_TEST_H
@@ -15,13 +15,13 @@ enum { WG_TESTS_MOST = 1 << 16, WG_TEST_WORDS = 64 };
 
 typedef struct wg_test {
     char *name;
-    char *folder;              /* where its command line is typed; "": here */
+    char *folder;              /* working folder of its command line; "": this one */
     char *word[WG_TEST_WORDS]; /* "waitgate", "run" or "check", options, files */
     unsigned words;
-    char *file;    /* where it stands, for annotations */
+    char *file;    /* its location, for annotations */
     unsigned line; /* of the list; 0: the file is the program */
-    int status;    /* that it is to end with */
-    char *fails;   /* it is known to fail, for this reason; NULL: it is to pass */
+    int status;    /* expected status */
+    char *fails;   /* known to fail, for this reason; NULL: expected to pass */
 } wg_test;
 
 typedef struct wg_tests {
@@ -37,8 +37,8 @@ typedef enum wg_verdict {
     WG_VERDICT_NONE, /* it was not run */
     WG_VERDICT_PASS,
     WG_VERDICT_FAIL,
-    WG_VERDICT_KNOWN,  /* it fails, as its line says */
-    WG_VERDICT_SOLVED, /* it passes, though its line says that it fails */
+    WG_VERDICT_KNOWN,  /* it fails, as stated in its line */
+    WG_VERDICT_SOLVED, /* it passes, though stated to fail */
     WG_VERDICT_TIMEOUT,
     WG_VERDICT_CRASH, /* its process ended without an answer */
     WG_VERDICT_SLOWER /* it passes, but takes more cycles than its baseline allows */
@@ -58,7 +58,7 @@ static inline bool wg_verdict_fails(wg_verdict v)
 {
     return v != WG_VERDICT_NONE && v != WG_VERDICT_PASS && v != WG_VERDICT_KNOWN;
 }
-/* Why it failed, or what is worth knowing about one that passed, in a sentence; "" if there is nothing to say. */
+/* Why it failed, or a remark about one that passed, in a sentence; "" if there is none. */
 void wg_test_reason(const wg_test *t, const wg_test_result *r, wg_text *out);
 const char *wg_status_name(int status); /* done, expectation, undefined … */
 /* -1: there is no such status. */

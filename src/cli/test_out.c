@@ -41,7 +41,7 @@ void wg_test_reason(const wg_test *t, const wg_test_result *r, wg_text *out)
     case WG_VERDICT_FAIL:
         wg_textf(out, "Status %d: %s", r->status, status_words(r->status));
         if (t->status != WG_EXIT_DONE)
-            wg_textf(out, "; expected was status %d: %s", t->status, status_words(t->status));
+            wg_textf(out, "; expected status %d: %s", t->status, status_words(t->status));
         wg_textf(out, ".");
         break;
     case WG_VERDICT_KNOWN: wg_textf(out, "It is known to fail: %s", t->fails); break;
@@ -49,7 +49,7 @@ void wg_test_reason(const wg_test *t, const wg_test_result *r, wg_text *out)
         wg_textf(out, "It passes, though %s:%u says that it fails (%s).", t->file, t->line, t->fails);
         break;
     case WG_VERDICT_TIMEOUT: wg_textf(out, "It took longer than --timeout allows."); break;
-    case WG_VERDICT_CRASH: wg_textf(out, "Its process ended without an answer."); break;
+    case WG_VERDICT_CRASH: wg_textf(out, "Its process ended without a result."); break;
     case WG_VERDICT_SLOWER:
         wg_textf(out, "It took %llu cycles; its baseline is %llu (%+.1f %%).", (unsigned long long)r->cycles,
                  (unsigned long long)r->baseline,
@@ -110,7 +110,7 @@ void wg_tests_tap(const wg_tests *all, const wg_test_result *result, wg_text *ou
 
 /* ---- JUnit ---- */
 
-/* Text of an element or attribute; what XML 1.0 does not allow is left out. */
+/* Text of an element or attribute; characters not allowed in XML 1.0 are omitted. */
 static void xml(wg_text *out, const char *text)
 {
     for (const char *p = text; *p; p++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which tests there are. A list of tests has one per line (docs/testing.md):
+ * Collects the tests. A list of tests has one per line (docs/testing.md):
  *
  *     NAME COMMAND [=> STATUS] [fails: REASON]        # comment
  */
@@ -110,7 +110,7 @@ static bool copy_test(const wg_test *t, wg_test *to)
            (!t->fails || (to->fails = wg_strdup(t->fails)));
 }
 
-/* The test, and the same under each seed that --seeds asks for. */
+/* Adds the test, and a copy for each seed of --seeds. */
 static bool add_with_seeds(planner *p, wg_test *t)
 {
     char name[MOST_NAME], seed[32];
@@ -186,7 +186,7 @@ static bool next_word(const char **at, const char *end, const char **word, size_
     return true;
 }
 
-/* Behind the command: => STATUS, fails: REASON. */
+/* After the command: => STATUS, fails: REASON. */
 static bool read_ending(list *l, wg_test *t, const char *begin, const char *word, size_t length, const char **at,
                         const char *end)
 {
@@ -197,7 +197,7 @@ static bool read_ending(list *l, wg_test *t, const char *begin, const char *word
             memcpy(name, word, length);
         t->status = wg_status_named(name);
         return t->status >= 0 || complain(l, from, begin,
-                                          "behind => comes how the run is to end: done, expectation, undefined, hang, "
+                                          "after => comes the expected end: done, expectation, undefined, hang, "
                                           "findings, limit or error");
     }
     while (*at < end && **at == ' ')
@@ -206,7 +206,7 @@ static bool read_ending(list *l, wg_test *t, const char *begin, const char *word
     while (stop > *at && (stop[-1] == ' ' || stop[-1] == '\r'))
         stop--;
     if (stop == *at)
-        return complain(l, *at, begin, "behind `fails:` comes the reason");
+        return complain(l, *at, begin, "after `fails:` comes the reason");
     t->fails = wg_strndup(*at, (size_t)(stop - *at));
     *at = end;
     return t->fails != NULL;
@@ -228,19 +228,19 @@ static bool read_words(list *l, wg_test *t, const char *begin, const char *end)
             if (!read_ending(l, t, begin, word, length, &at, end))
                 return false;
         } else if (ended) {
-            return complain(l, word, begin, "nothing but `=> STATUS` and `fails: REASON` can stand behind the command");
+            return complain(l, word, begin, "only `=> STATUS` and `fails: REASON` can follow the command");
         } else if (!t->name) {
             t->name = wg_strndup(word, length);
             if (!t->name || !say(t, "waitgate"))
                 return complain(l, word, begin, "out of memory");
         } else if (t->words == 1 && !(length == 3 && memcmp(word, "run", 3) == 0) &&
                    !(length == 5 && memcmp(word, "check", 5) == 0)) {
-            return complain(l, word, begin, "behind its name comes the test's command, `run` or `check`");
+            return complain(l, word, begin, "after its name comes the test's command, `run` or `check`");
         } else if (!add_word(t, word, length)) {
             return complain(l, word, begin, "a test has at most 64 words");
         }
     }
-    return t->words != 1 || complain(l, at, begin, "behind its name comes the test's command, `run` or `check`");
+    return t->words != 1 || complain(l, at, begin, "after its name comes the test's command, `run` or `check`");
 }
 
 static bool read_line(list *l, const char *begin, const char *end)
@@ -287,7 +287,7 @@ static bool add_list(planner *p, const char *path)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* A chip file has tiles; other YAML files in a folder are not ours. */
+/* A chip file has tiles; other YAML files in a folder are not tests. */
 static bool has_tiles(const char *path)
 {
     char message[512];
@@ -304,7 +304,7 @@ static bool add_found(planner *p, const char *path, unsigned depth)
 {
     struct stat st;
     if (stat(path, &st) != 0)
-        return true; /* it has just gone, or is a link to nowhere */
+        return true; /* it has just been removed, or is a dangling link */
     if (S_ISDIR(st.st_mode))
         return add_folder(p, path, depth + 1);
     if (ends_in(path, ".tests"))
@@ -374,10 +374,11 @@ static bool add_named(planner *p, const char *path)
         return add_list(p, path);
     if (ends_in(path, ".tasm") || wg_is_chip_file(path))
         return add_program(p, path);
-    wg_textf(p->error,
-             "waitgate: `%s` is no test: a test is a .tasm program, a chip file, or a line of a list (.tests), which "
-             "can name ELF files\n",
-             path);
+    wg_textf(
+        p->error,
+        "waitgate: `%s` is not a test: a test is a .tasm program, a chip file, or a line of a list (.tests), which "
+        "can name ELF files\n",
+        path);
     return false;
 }
 
@@ -386,7 +387,7 @@ static int by_test_name(const void *a, const void *b)
     return strcmp((*(const wg_test *const *)a)->name, (*(const wg_test *const *)b)->name);
 }
 
-/* Results are told apart by name. */
+/* Names must differ: results are identified by name. */
 static bool names_differ(const wg_tests *all, wg_text *error)
 {
     const wg_test **sorted = all->count ? wg_calloc(all->count, sizeof *sorted) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public interface of what the command line adds to the library (<waitgate/tools.h>). */
+/* The command line's additions to the library's public interface (<waitgate/tools.h>). */
 #include <waitgate/tools.h>
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ bool wg_elf_find(const wg_elf *elf, const char *name, uint32_t *address, uint32_
     return symbol != NULL;
 }
 
-/* A message of the command line as a sentence: without its name and its line end. */
+/* A message of the command line as a sentence: without the command's name and the newline. */
 static void sentence(const wg_text *text, char *to, size_t bytes)
 {
     const char *from = wg_text_of(text);

@@ -57,7 +57,7 @@ static uint64_t round_shift(uint64_t value, unsigned shift)
     return kept + (rest > half || (rest == half && (kept & 1)));
 }
 
-/* A finite number without its sign, exponent and fraction together; it may be too large for the type. */
+/* A finite number without its sign, as exponent and fraction; it may be too large for the type. */
 static uint64_t encode_magnitude(unsigned exponent_bits, unsigned fraction_bits, uint64_t d)
 {
     int exponent = (int)(d >> 52 & 0x7FF);
@@ -70,7 +70,7 @@ static uint64_t encode_magnitude(unsigned exponent_bits, unsigned fraction_bits,
         shift += (unsigned)(1 - biased);
         biased = 1;
     }
-    /* The implicit one carries into the exponent by itself; a denormal has none. */
+    /* The implicit one carries into the exponent automatically; a denormal has none. */
     return ((uint64_t)(unsigned)(biased - 1) << fraction_bits) + round_shift(fraction, shift);
 }
 
@@ -84,7 +84,7 @@ static uint32_t encode_float(unsigned exponent_bits, unsigned fraction_bits, uin
     return sign | (value < infinity ? (uint32_t)value : infinity);
 }
 
-/* No infinity: exponent 15 is a number's too, but all ones is NaN. */
+/* No infinity: exponent 15 is also used by numbers, but all ones is NaN. */
 static uint32_t encode_e4m3(uint64_t d)
 {
     enum { MOST = 0x7E, NOT_A_NUMBER = 0x7F };
@@ -197,7 +197,7 @@ uint64_t wg_double_of_single(uint32_t s)
     return sign | (uint64_t)(exponent + 1023 - 127) << 52 | (uint64_t)fraction << 29;
 }
 
-/* Where element n of a tilized array (in memory order) stands in the row-major one. */
+/* The index in the row-major array of element n of a tilized one (in memory order). */
 static size_t tilized_place(size_t n, size_t columns)
 {
     size_t tile = n / TILE_ELEMENTS, in_tile = n % TILE_ELEMENTS, tiles_across = columns / TILE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Element types of memory contents: how a number is laid out in L1, and back. Rounding is to nearest,
- * ties to even, in integers; NaN stays NaN, overflow becomes infinity (fp16 as IEEE 754 has it).
+ * Element types of memory contents: conversion of numbers to their layout in L1, and back. Rounding is to nearest,
+ * ties to even, in integers; NaN stays NaN, overflow becomes infinity (fp16 as in IEEE 754).
  */
 #ifndef WG_TYPES_H
 #define WG_TYPES_H
@@ -22,7 +22,7 @@ typedef enum wg_type {
     WG_TYPE_FP16,
     WG_TYPE_FP8,     /* five exponent bits */
     WG_TYPE_FP8E4M3, /* four; no infinity: saturates, all ones is NaN */
-    WG_TYPE_SM8,     /* sign and magnitude, as the units have integers */
+    WG_TYPE_SM8,     /* sign and magnitude, as in the units */
     WG_TYPE_SM16,
     WG_TYPE_SM32,
     /* Blocks of 16 with a shared exponent; the exponents come first, in whole lines of 16 bytes. */
@@ -50,14 +50,14 @@ uint32_t wg_type_decode(wg_type type, uint32_t bits);
 uint64_t wg_double_of_single(uint32_t single_bits);
 
 /*
- * `count` singles of a BFP type, filled up to whole blocks with zeros: exponents, then datums, the first in the lowest
+ * `count` singles of a BFP type, padded to whole blocks with zeros: exponents, then datums, the first in the lowest
  * bits. False if memory ran out.
  */
 bool wg_blocks_encode(wg_text *out, wg_type type, const uint32_t *singles, size_t count);
 
 /*
- * Arrays of float32 to L1 bytes and back. BFP types exist as whole tiles only. Tilized: `rows` × `columns` in 32×32 tiles, row-major, of
- * four 16×16 faces each. False if the shape does not fit.
+ * Arrays of float32 to L1 bytes and back. BFP types exist only as whole tiles. Tilized: `rows` × `columns` in 32×32 tiles,
+ * row-major, of four 16×16 faces each. False if the shape does not fit.
  */
 bool wg_array_encode(wg_text *out, wg_type type, bool tilized, const uint32_t *singles, size_t rows, size_t columns);
 bool wg_array_decode(uint32_t *singles, wg_type type, bool tilized, const uint8_t *bytes, size_t rows, size_t columns);

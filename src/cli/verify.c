@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Are the remedies any good? For each race the program is run again with its remedy inserted (patch.h), unperturbed and
- * under a few seeds, watched by a detector of its own. The remedy is verified when in every such run the race is
- * gone, no other has come, the run ends as it should and the program's expectations of values hold; and, unless other
- * races are left to disturb it, when all these runs leave the same L1. Other races that are gone with it have the same
- * cause: they are told with this one.
+ * Do the remedies work? For each race the program is run again with its remedy inserted (patch.h), unperturbed and under a
+ * few seeds, with a race detector of its own. The remedy is verified if in every such run the race is gone, no other has
+ * appeared, the run ends as it should and the program's expectations of values hold; and, unless other races remain, if all
+ * these runs leave the same L1. Other races that disappear with it have the same cause: they are shown with this one.
  */
 #include "cli/again.h"
 #include "cli/patch.h"
@@ -16,7 +15,7 @@ enum { SEEDS = 4 };
 
 typedef struct trial {
     uint64_t cycles, l1;    /* l1: a hash */
-    bool ran, good, others; /* others: races that were there before are still there */
+    bool ran, good, others; /* others: other races remain */
 } trial;
 
 static bool same_party(const wg_patch *p, const wg_race_party *before, const wg_race_party *now)
@@ -35,7 +34,7 @@ static bool same_race(const wg_patch *p, const wg_race *before, const wg_race *n
            (same_party(p, &before->a, &now->b) && same_party(p, &before->b, &now->a));
 }
 
-/* Is what the detector sees now a part of what it saw, without this race? */
+/* Are the races of this run a subset of the original ones, without this race? */
 static bool race_is_gone(const wg_session *s, const wg_session *v, const wg_patch *p, const wg_race *race, bool *others)
 {
     for (size_t i = 0; i < wg_races_count(v->races); i++) {
@@ -52,7 +51,7 @@ static bool race_is_gone(const wg_session *s, const wg_session *v, const wg_patc
     return true;
 }
 
-/* Those of the races that are still there are not gone with this remedy. */
+/* Clears gone[] for races that remain with this remedy. */
 static void strike_out(const wg_session *s, const wg_session *v, const wg_patch *p, bool *gone)
 {
     for (size_t k = 0; k < wg_races_count(s->races); k++)
@@ -80,7 +79,7 @@ static trial run_with(wg_session *s, const wg_race *race, uint64_t seed, bool *g
     return t;
 }
 
-/* Tries one remedy; what came of it, as far as the budget goes. */
+/* Tries one remedy, within the budget; returns the outcome. */
 static wg_remedy_is try_remedy(wg_session *s, const wg_race *race, uint64_t *spent, bool *gone, wg_text *error)
 {
     trial first = {0};
@@ -103,7 +102,7 @@ static bool same_agent(const wg_race_party *a, const wg_race_party *b)
     return a->agent == b->agent && a->thread == b->thread && a->core == b->core && a->tile == b->tile;
 }
 
-/* Are both between the same two parties? What a remedy orders between others may have a cause of its own. */
+/* Are both between the same two parties? A race between others may have a cause of its own. */
 static bool same_parties(const wg_race *a, const wg_race *b)
 {
     if (!a->has_a || !b->has_a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `waitgate why`: runs to the end, or to a cycle, and asks the debugger who wrote a location. */
+/* `waitgate why`: runs to the end, or to a cycle, and asks the debugger for the writers of a location. */
 #include "cli/commands.h"
 #include "cli/debugging.h"
 #include "debug/why.h"
@@ -24,7 +24,7 @@ int wg_command_why(const wg_args *args, wg_text *out, wg_text *error)
     size_t said = error->size;
     if (wg_debugging_open(&g, args, NULL, error)) {
         if (tile && !wg_debugging_who(&g, tile, &g.who))
-            wg_textf(error, "waitgate: --tile: `%s` is no tile that is in use, as X-Y\n", tile);
+            wg_textf(error, "waitgate: --tile: `%s` is not a tile in use, as X-Y\n", tile);
         else if (wg_debug_continue_to(g.d, at) == WG_PAUSE_FAILED)
             wg_textf(error, "waitgate: %s\n", wg_debug_error(g.d));
         else if (!wg_why_text(g.d, g.who,

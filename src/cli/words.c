@@ -30,7 +30,7 @@ static uint32_t word_at(const word_list *l, size_t i)
     return word;
 }
 
-/* Every line; all errors. Returns how many there were. */
+/* Assembles every line, reporting all errors. Returns their number. */
 static size_t assemble(word_list *l, wg_arch_id arch, bool ttinsn, wg_text *error)
 {
     size_t errors = 0;
@@ -185,7 +185,7 @@ static void dis_word(dis *d, uint32_t given)
     wg_json_close(d->json, '}');
 }
 
-/* One instruction of an ELF file, with what is known of its place. */
+/* One instruction of an ELF file, with its symbol and line, if known. */
 static void dis_place(dis *d, wg_elf *elf, uint32_t pc, uint32_t word, const wg_elf_symbol **in, wg_elf_line *last)
 {
     char text[WG_DIS_MAX];
@@ -280,7 +280,7 @@ static bool dis_hex(dis *d, const char *name, const char *text, size_t size, wg_
         uint64_t value;
         int n = snprintf(digits, sizeof digits, "0x%.*s", (int)(length - skip < 12 ? length - skip : 12), word + skip);
         if (!wg_parse_number(digits, (size_t)n, &value) || value > UINT32_MAX || length - skip > 8) {
-            wg_textf(error, "waitgate: %s:%u: `%.*s` is no hexadecimal word\n", name, number, (int)length, word);
+            wg_textf(error, "waitgate: %s:%u: `%.*s` is not a hexadecimal word\n", name, number, (int)length, word);
             return false;
         }
         dis_word(d, (uint32_t)value);
@@ -309,7 +309,7 @@ static bool dis_file(dis *d, const char *path, wg_text *error)
     } else if (is_hex_text(bytes, size)) {
         ok = dis_hex(d, path, (const char *)bytes, size, error);
     } else if (size % 4) {
-        wg_textf(error, "waitgate: %s: %zu bytes are no whole number of words\n", path, size);
+        wg_textf(error, "waitgate: %s: %zu bytes are not a whole number of words\n", path, size);
         ok = false;
     } else {
         for (size_t i = 0; i < size; i += 4) {
@@ -361,6 +361,6 @@ int wg_command_dis(const wg_args *args, wg_text *out, wg_text *error)
         wg_json_close(d.json, '}');
     }
     if (!ok)
-        out->size = before; /* nothing half */
+        out->size = before; /* no partial output */
     return ok ? WG_EXIT_DONE : WG_EXIT_ERROR;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /*
- * A packed difference is a row of records, one per block that differs, in order:
+ * A packed difference is a sequence of records, one per block that differs, in order:
  *
  *     block number, 4 bytes │ mask of bytes that differ, 8 bytes │ their exclusive ors
  */
@@ -42,7 +42,7 @@ static void add_block(packed *p, uint32_t block, const uint8_t *bytes)
     p->used += n;
 }
 
-/* The record at `at`, spread over a block; returns the bytes that it takes. */
+/* Expands the record at `at` to a block; returns the record's size. */
 static size_t spread(const uint8_t *at, uint32_t *block, uint8_t bytes[BLOCK])
 {
     uint64_t mask;
@@ -79,7 +79,7 @@ static bool pack_states(const uint8_t *a, const uint8_t *b, size_t bytes, packed
     return !out->failed;
 }
 
-/* Two differences, one behind the other, as one. */
+/* Combines two successive differences into one. */
 static bool merge(const wg_checkpoint *a, const wg_checkpoint *b, packed *out)
 {
     uint8_t left[BLOCK], right[BLOCK];
@@ -121,7 +121,7 @@ uint64_t wg_checkpoints_bytes(const wg_checkpoints *c)
     return c->packed + c->whole_bytes + c->room * sizeof *c->list;
 }
 
-/* Every other one goes, but the first and the last. False: out of memory; the list holds all the same. */
+/* Drops every other one, except the first and the last. False: out of memory; the list stays valid. */
 static bool thin(wg_checkpoints *c)
 {
     size_t kept = 1;
@@ -158,7 +158,7 @@ static bool thin(wg_checkpoints *c)
 
 static size_t padded(size_t bytes) { return (bytes + BLOCK - 1) / BLOCK * BLOCK; }
 
-/* Room for a whole state of so many bytes, the rest zero. */
+/* Extends the room for a whole state to `to` bytes, zero-filled. */
 static uint8_t *grown(uint8_t *state, size_t from, size_t to)
 {
     uint8_t *more = realloc(state, to);

@@ -4,9 +4,9 @@
  *
  *     newest state ──difference──► the one before ──difference──► … ──► the first
  *
- * One state is held whole: the cursor. Neighbours are told apart by what differs, block by block, without the bytes that are
- * equal. Differences are exclusive ors, so they lead in both directions, and two of them make one when a checkpoint
- * between is dropped.
+ * One state is held whole: the cursor. The others are stored as differences to their neighbour, block by block, without the
+ * equal bytes. Differences are exclusive ors, so they work in both directions, and two of them combine into one when the
+ * checkpoint between them is dropped.
  */
 #ifndef WG_CHECKPOINTS_H
 #define WG_CHECKPOINTS_H
@@ -29,11 +29,11 @@ typedef struct wg_checkpoints {
     size_t whole_bytes, at;
     size_t packed; /* bytes of all differences */
     uint64_t budget;
-    bool thinned; /* since somebody last looked: every other one went */
+    bool thinned; /* every other one was dropped since the flag was last read */
 } wg_checkpoints;
 
-void wg_checkpoints_free(wg_checkpoints *c); /* all of them; the budget stays */
-/* A state that is later than all others. Takes over `state`, of malloc(). False: out of memory. */
+void wg_checkpoints_free(wg_checkpoints *c); /* all of them; keeps the budget */
+/* Adds a state later than all others. Takes ownership of `state`, from malloc(). False: out of memory. */
 bool wg_checkpoints_add(wg_checkpoints *c, uint64_t cycle, uint8_t *state, size_t bytes);
 /* The last one at or before the cycle; the first if there is none. There must be one. */
 size_t wg_checkpoints_before(const wg_checkpoints *c, uint64_t cycle);

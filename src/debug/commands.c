@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of the debugger's prompt and of gdb's `monitor`: those that let time pass, and the list of all. */
+/* The commands of the debugger's prompt and of gdb's `monitor`: those that advance time, and the list of all. */
 #include "debug/commands.h"
 #include "debug/why.h"
 
@@ -62,7 +62,7 @@ static void move(wg_debug *d, const char *rest, bool relative, wg_text *out)
     bool back = relative && *rest == '-';
     rest += back;
     if ((*rest || !relative) && !wg_parse_number(rest, strlen(rest), &cycles)) {
-        wg_textf(out, "`%s` is no number of cycles\n", rest);
+        wg_textf(out, "`%s` is not a number of cycles\n", rest);
         return;
     }
     uint64_t to = !relative ? cycles : back ? here - (cycles < here ? cycles : here) : here + cycles;
@@ -102,7 +102,7 @@ static void several(wg_debug *d, wg_who who, const char *rest, wg_text *out, wg_
 {
     uint64_t times = 1;
     if (*rest && !wg_parse_number(rest, strlen(rest), &times)) {
-        wg_textf(out, "`%s` is no number of instructions\n", rest);
+        wg_textf(out, "`%s` is not a number of instructions\n", rest);
         return;
     }
     while (times-- && one(d, who) == WG_PAUSE_STEP)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of the prompt: what they are given, and those that show something (show.c, show_registers.c). */
+/* Commands of the prompt: their arguments, and those that show something (show.c, show_registers.c). */
 #ifndef WG_DEBUG_COMMANDS_H
 #define WG_DEBUG_COMMANDS_H
 
@@ -11,9 +11,9 @@ typedef struct wg_command {
 } wg_command;
 
 #define WG_BLANKS " \t\r\n"
-/* The next word of a line, which moves on behind it. */
+/* The next word of a line; advances past it. */
 const char *wg_word(const char **rest, size_t *length);
-bool wg_number(const char **rest, uint64_t *value); /* false: there is none, and nothing moves */
+bool wg_number(const char **rest, uint64_t *value); /* false: there is none, and *rest is unchanged */
 bool wg_is_word(const char *word, size_t length, const char *name);
 
 void wg_show_where(wg_debug *d, wg_who who, const char *rest, wg_text *out);

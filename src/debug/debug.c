@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time, forwards and backwards. Forwards, observers note the first thing that is looked for; backwards, stretches between
- * checkpoints are run again, the latest first, and the observers note the last.
+ * Time, forwards and backwards. Forwards, observers record the first match; backwards, stretches between checkpoints are run
+ * again, the latest first, and the observers record the last match.
  */
 #include "debug/debug.h"
 
@@ -12,8 +12,8 @@
 #include <time.h>
 
 /*
- * FIRST_DISTANCE: cycles between checkpoints, at first. SHARE: the machine runs for so many times as long as checkpoints take.
- * STRETCH: cycles between two looks at what else is to be done.
+ * FIRST_DISTANCE: initial cycles between checkpoints. SHARE: the machine runs at least this many times as long as checkpoints
+ * take. STRETCH: cycles between two checks for other work.
  */
 enum { FIRST_DISTANCE = 1 << 14, SHARE = 12, STRETCH = 1 << 14, CLOSE = 64, ATTENTIVE = 1 << 12 };
 
@@ -97,7 +97,7 @@ bool wg_debug_advance(wg_debug *d, uint64_t cycle, wg_stop *stop)
     return true;
 }
 
-/* ---- Checkpoints: a snapshot, what the host knows, and the findings of every tile ---- */
+/* ---- Checkpoints: a snapshot, the host's state, and the findings of every tile ---- */
 
 static size_t machine_bytes(const wg_debug *d)
 {
@@ -150,7 +150,7 @@ static uint64_t nanoseconds(void)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* In front of the snapshot: its length, as that of a chip varies. */
+/* Before the snapshot: its length, since that of a chip varies. */
 enum { HEAD = 64 };
 
 bool wg_debug_save(wg_debug *d)
@@ -208,7 +208,7 @@ static uint64_t due(const wg_debug *d)
     return d->past.count ? d->past.list[d->past.count - 1].cycle + d->distance : UINT64_MAX;
 }
 
-/* Forwards, beyond the last checkpoint: takes one if it is time, in both senses. */
+/* Forwards, beyond the last checkpoint: takes one if enough cycles and enough host time have passed. */
 static bool remember(wg_debug *d)
 {
     uint64_t now = wg_debug_now(d);
@@ -294,7 +294,7 @@ static wg_pause paused(wg_debug *d, wg_pause why)
 static wg_pause stopped(wg_debug *d)
 {
     wg_who who = d->stops.what.who;
-    /* Without a history, who came to a breakpoint by other ways than by executing is found a cycle late. */
+    /* Without a history, a core that reaches a breakpoint other than by executing is detected a cycle late. */
     if (d->past.count && !wg_debug_goto(d, d->stops.at))
         return paused(d, WG_PAUSE_FAILED);
     d->state = d->stops.what;
@@ -303,13 +303,13 @@ static wg_pause stopped(wg_debug *d)
     return d->state.pause;
 }
 
-/* How far to run before the next look: not beyond what can be taken back. */
+/* How far to run before the next check: not beyond what can be rolled back. */
 static uint64_t stretch_from(const wg_debug *d, uint64_t target, uint64_t n)
 {
     uint64_t now = wg_debug_now(d), cycles = STRETCH;
     if (wg_stops_any(d)) {
         cycles = ATTENTIVE;
-        /* A step is done within a few cycles; without a history nothing can be taken back. */
+        /* A step takes only a few cycles; without a history nothing can be rolled back. */
         if (!d->past.count || wg_stops_closely(d) || (d->stops.only_steps && n < CLOSE))
             cycles = 1;
     }
@@ -373,7 +373,7 @@ wg_pause wg_debug_step(wg_debug *d, wg_who who) { return forwards(d, who, UINT64
 
 /* ---- Backwards ---- */
 
-/* Runs from a checkpoint to `to`, noting the last of what is looked for. */
+/* Runs from a checkpoint to `to`, recording the last match. */
 static bool run_through(wg_debug *d, uint64_t to)
 {
     wg_stop stop;
@@ -401,7 +401,7 @@ static wg_pause came_to(wg_debug *d, wg_pause why, uint64_t cycle)
     return paused(d, why);
 }
 
-/* Short stretches first: what is looked for is often close. Then from checkpoint to checkpoint. */
+/* Short stretches first: the match is often close. Then from checkpoint to checkpoint. */
 static wg_pause backwards(wg_debug *d, wg_who stepping)
 {
     uint64_t end = wg_debug_now(d), to = end;

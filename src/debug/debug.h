@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The debugger from inside. */
+/* Internals of the debugger. */
 #ifndef WG_DEBUG_INSIDE_H
 #define WG_DEBUG_INSIDE_H
 
@@ -24,26 +24,26 @@ typedef struct wg_watch {
     uint8_t how; /* WG_WATCH_READ, WG_WATCH_WRITE */
 } wg_watch;
 
-/* Where a core is: enough to see whether it has come to its pc anew. */
+/* A core's position: enough to detect that it has reached its pc again. */
 typedef struct wg_whereabouts {
     uint32_t pc;
     uint64_t instructions;
     bool runs; /* neither in reset nor parked */
 } wg_whereabouts;
 
-/* What is looked for while time passes, and what was found (stops.c). */
+/* The conditions to stop at while time advances, and the match (stops.c). */
 typedef struct wg_stops {
     bool backwards;  /* the last one before `end`, not the first */
-    bool only_steps; /* of `stepping`, nothing else */
+    bool only_steps; /* only steps of `stepping` count */
     wg_who stepping; /* agent WG_AGENT_NONE: nobody */
-    uint64_t end;    /* backwards: where the search began */
+    uint64_t end;    /* backwards: start of the search */
     bool found;
     uint64_t at; /* the boundary to stop at */
     wg_debug_state what;
-    uint8_t waiting[WG_DEBUG_TILES]; /* cores that are at a breakpoint, and known to be: bit per core */
+    uint8_t waiting[WG_DEBUG_TILES]; /* cores at a breakpoint that have been reported: bit per core */
 } wg_stops;
 
-/* Own RAM is watched cycle by cycle: what was in registers and in the watched bytes before the present one. */
+/* Own RAM is watched cycle by cycle: registers and watched bytes before the current cycle. */
 typedef struct wg_before {
     uint32_t x[WG_DEBUG_TILES][WG_CORES][32];
     uint8_t value[WG_DEBUG_TILES][WG_CORES][WG_DEBUG_WATCHES][WG_DEBUG_WATCH_BYTES];
@@ -60,18 +60,18 @@ struct wg_debug {
     wg_watch watch[WG_DEBUG_WATCHES];
     unsigned watches;
     wg_condition until;
-    wg_whereabouts told[WG_DEBUG_TILES][WG_CORES]; /* where each core was when it was said to have stopped */
+    wg_whereabouts told[WG_DEBUG_TILES][WG_CORES]; /* each core's position when its stop was reported */
     wg_checkpoints past;
     uint64_t distance;        /* cycles between checkpoints */
-    uint64_t saving, running; /* nanoseconds of the host that went into them, and into the rest */
+    uint64_t saving, running; /* host nanoseconds spent on them, and on running */
     wg_stops stops;
     wg_before *before; /* NULL: no own RAM is watched */
     int observer[WG_DEBUG_TILES];
     bool (*interrupted)(void *user);
     void *interrupted_user;
     uint64_t limit;    /* forwards, no further than this cycle … */
-    bool limited;      /* … and the last call has come there before it was done */
-    uint64_t watching; /* kinds of events that the observers are there for; 0: there are none */
+    bool limited;      /* … and the last call reached it before it was done */
+    uint64_t watching; /* kinds of events that are observed; 0: none */
 };
 
 /* The tiles: a device alone is number 0. */
@@ -83,42 +83,42 @@ uint64_t wg_debug_now(const wg_debug *d);
 wg_status wg_debug_fail(wg_debug *d, wg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Time passes up to `cycle`; true: the run ended before that, or failed. */
 bool wg_debug_advance(wg_debug *d, uint64_t cycle, wg_stop *stop);
-/* The state of an earlier cycle, or a later one that nothing stands in the way of. */
+/* Goes to an earlier cycle, or to a later one with nothing to stop at before it. */
 bool wg_debug_goto(wg_debug *d, uint64_t cycle);
 bool wg_debug_save(wg_debug *d);
 /*
- * Runs again what led to the present cycle, from the checkpoint before `from` on, with an observer at a tile or at all of
- * them. Comes back to the present. False: it failed.
+ * Replays the run up to the current cycle from the checkpoint before `from` on, with an observer at a tile or at all of them.
+ * Ends at the current cycle. False: it failed.
  */
 #define WG_DEBUG_EVERY_TILE UINT_MAX
 bool wg_debug_replay(wg_debug *d, unsigned tile, uint64_t from, uint64_t kinds, wg_observer_fn fn, void *user);
 
-/* stops.c: what is looked for. */
+/* stops.c: conditions to stop at. */
 wg_whereabouts wg_debug_where(const wg_debug *d, unsigned index, unsigned core);
-/* A core that is at a breakpoint already, which was not told yet. */
+/* Is a core already at a breakpoint that has not been reported? */
 bool wg_stops_already(wg_debug *d);
-/* Of the cores that are at a breakpoint now, nobody has come to it just now. */
+/* Marks the cores that are at a breakpoint now as having been there. */
 void wg_stops_begin(wg_debug *d);
 bool wg_stops_watch(wg_debug *d); /* attaches the observers that the search needs; false: it failed */
 void wg_stops_unwatch(wg_debug *d);
 bool wg_stops_any(const wg_debug *d);
-/* Is every cycle looked at by itself? Then these two are called before and behind it. */
+/* Is every cycle examined? Then these two are called before and after it. */
 static inline bool wg_stops_closely(const wg_debug *d) { return d->before != NULL; }
 void wg_stops_before(wg_debug *d);
 void wg_stops_behind(wg_debug *d);
 
-/* words.c: whom, where, and how it is said. */
+/* words.c: names, locations and descriptions. */
 wg_race_words wg_debug_words(const wg_debug *d, wg_who who);
 const char *wg_debug_name(const wg_debug *d, wg_who who, char *room, size_t bytes);   /* "T0", "3-2 T0", "thread 1" */
 wg_source wg_debug_source(const wg_debug *d, wg_who who, unsigned core, uint32_t pc); /* all zero: not known */
 const char *wg_debug_place(const wg_debug *d, wg_who who, unsigned core, uint32_t pc, char *room, size_t bytes);
 /* The instruction of a core, a thread or a unit as text. Returns `room`. */
 const char *wg_debug_insn_text(const wg_debug *d, wg_who who, uint32_t pc, uint32_t word, char *room, size_t bytes);
-/* What it is doing: "in reset", "parked", "running", or what it waits for. */
+/* Its activity: "in reset", "parked", "running", or the reason of its stall. */
 const char *wg_debug_doing(wg_debug *d, wg_who who);
 void wg_debug_state_text(wg_debug *d, wg_who who, wg_text *out);
 void wg_debug_run_command(wg_debug *d, wg_who who, const char *command, wg_text *out);
-/* Why it stopped, as a sentence for people. */
+/* Why it stopped, as a sentence. */
 void wg_debug_pause_text(wg_debug *d, wg_text *out);
 
 #endif

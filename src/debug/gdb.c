@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets of the gdb remote protocol. Everybody stops at the same cycle, and time passes for all of them, whoever is stepped.
- * Facts: "Remote Protocol" in the gdb manual.
+ * Packets of the gdb remote protocol. All threads stop at the same cycle, and time advances for all of them, whichever is
+ * stepped. Facts: "Remote Protocol" in the gdb manual.
  */
 #include "debug/gdb.h"
 
@@ -65,7 +65,7 @@ static void say(wg_gdb *g, const char *text)
     wg_text_free(&packet);
 }
 
-/* The run is over, or stands still: in words, on gdb's console. */
+/* The run is over or stuck: says so on gdb's console. */
 static void say_end(wg_gdb *g)
 {
     wg_text text = {.width = 100};
@@ -92,15 +92,15 @@ static void stop_reply(wg_gdb *g, wg_text *out)
         wg_textf(out, "swbreak:;");
     if (why == WG_PAUSE_WATCH)
         wg_textf(out, "%s:%x;", watches[s->watch & 3], s->address);
-    if (why == WG_PAUSE_BEGIN || why == WG_PAUSE_ENDED) /* otherwise gdb would go on stepping */
+    if (why == WG_PAUSE_BEGIN || why == WG_PAUSE_ENDED) /* otherwise gdb would continue stepping */
         wg_textf(out, "replaylog:%s;", why == WG_PAUSE_BEGIN ? "begin" : "end");
 }
 
 static void act(wg_gdb *g)
 {
     /*
-     * gdb believes that a RISC-V core stops before the access that is watched: it takes the watch away and steps, so that
-     * the access happens. Here it has happened already.
+     * gdb assumes that a RISC-V core stops before the watched access: it removes the watch and steps over the access. Here
+     * the access has happened already.
      */
     bool happened = g->watched == WG_GDB_WATCH_REMOVED && g->action == WG_GDB_STEP;
     g->watched = WG_GDB_UNWATCHED;
@@ -133,7 +133,7 @@ bool wg_gdb_act(wg_gdb *g)
 
 /* ---- Packets ---- */
 
-/* qRcmd: a command of ours. */
+/* qRcmd: a command of the debugger's prompt. */
 static void monitor(wg_gdb *g, const char *text, wg_text *out)
 {
     char command[WG_DEBUG_LINE];
@@ -148,7 +148,7 @@ static void monitor(wg_gdb *g, const char *text, wg_text *out)
     wg_debug_run_command(g->d, g->who, command, &answer);
     if (wg_debug_now(g->d) != before)
         wg_textf(&answer, "gdb does not know that time has passed: `maintenance flush register-cache` shows it\n");
-    /* A long answer is cut into several packets. */
+    /* A long answer is split into several packets. */
     for (size_t at = 0; at < answer.size;) {
         enum { PART = WG_GDB_PACKET / 2 - 16 };
         size_t part = answer.size - at < PART ? answer.size - at : PART;
@@ -222,7 +222,7 @@ static void breakpoint(wg_gdb *g, const char *text, wg_text *out)
     wg_textf(out, status == WG_OK ? "OK" : "E28");
 }
 
-/* vCont;ACTION[:THREAD]…: the step of one thread, if there is one; else on. */
+/* vCont;ACTION[:THREAD]…: steps one thread, if requested; else continues. */
 static void resume(wg_gdb *g, const char *text)
 {
     g->action = WG_GDB_CONTINUE;
@@ -243,7 +243,7 @@ static void resume(wg_gdb *g, const char *text)
     }
 }
 
-/* H: the thread that registers and memory are about. T: is there such a thread? */
+/* H: selects the thread for registers and memory. T: is there such a thread? */
 static void thread(wg_gdb *g, const char *text, wg_text *out)
 {
     const char *at = text + (*text == 'H' && text[1] ? 2 : 1);

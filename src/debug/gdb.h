@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gdb remote server: gdb.c knows the packets, gdb_target.c what gdb is told of the machine, gdb_link.c the line that
- * packets come over.
+ * The gdb remote server: packets in gdb.c, the description of the machine in gdb_target.c, the connection in gdb_link.c.
  */
 #ifndef WG_DEBUG_GDB_H
 #define WG_DEBUG_GDB_H
 
 #include "debug/debug.h"
 
-enum { WG_GDB_PACKET = 0x4000 }; /* bytes of a packet, at most */
+enum { WG_GDB_PACKET = 0x4000 }; /* maximum bytes of a packet */
 
 typedef enum wg_gdb_action {
     WG_GDB_NOTHING,
@@ -20,27 +19,27 @@ typedef enum wg_gdb_action {
 
 struct wg_gdb {
     wg_debug *d;
-    wg_who who;           /* whom registers and memory are about */
-    wg_gdb_action action; /* what gdb waits for the end of */
+    wg_who who;           /* the thread for registers and memory */
+    wg_gdb_action action; /* the action gdb waits for */
     enum { WG_GDB_UNWATCHED, WG_GDB_WATCH_TOLD, WG_GDB_WATCH_REMOVED } watched; /* see act() */
     bool no_acks;
     int in, out; /* file descriptors */
-    bool closed; /* the other side is gone */
+    bool closed; /* the other side has disconnected */
     char buffer[1024];
     size_t used, filled; /* of the buffer */
 };
 
 /* Answers a packet; false: the debugger has left. */
 bool wg_gdb_packet(wg_gdb *g, const char *text, wg_text *out);
-/* Does what gdb waits for, and tells it. True: it is done; false: time has passed as far as it may. */
+/* Performs the action gdb waits for, and reports it. True: done; false: the time limit was reached. */
 bool wg_gdb_act(wg_gdb *g);
 void wg_gdb_send(wg_gdb *g, const char *text);
 
-/* Characters and numbers. A number at *text, which moves on; false if there is none, or it is too long. */
+/* Characters and numbers. A number at *text; advances past it. False if there is none, or it is too long. */
 int wg_hex_digit(int c);
 bool wg_hex_number(const char **text, uint64_t *value);
 void wg_hex_bytes(wg_text *out, const void *bytes, size_t count);
-bool wg_bytes_of(const char *text, uint8_t *bytes, size_t count); /* false if there are not as many */
+bool wg_bytes_of(const char *text, uint8_t *bytes, size_t count); /* false if there are too few */
 
 /* gdb_target.c. Threads: tile * 8 + agent + 1. */
 uint64_t wg_gdb_thread(const wg_gdb *g, wg_who who);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line to gdb: packets with their checksums. */
+/* The connection to gdb: packets with their checksums. */
 #include "debug/gdb.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static void write_all(wg_gdb *g, const char *bytes, size_t count)
     }
 }
 
-/* The next byte; -1 when the other side is gone. */
+/* The next byte; -1 if the other side has disconnected. */
 static int next_byte(wg_gdb *g)
 {
     if (g->used == g->filled) {
@@ -62,7 +62,7 @@ void wg_gdb_send(wg_gdb *g, const char *text)
         }
     }
     wg_textf(&packet, "#%02x", sum & 0xFF);
-    /* Until acknowledgements are switched off, a packet is sent again when the other side says so; three times are enough. */
+    /* Until acknowledgements are switched off, a packet is resent when the other side requests it, three times at most. */
     for (unsigned tries = 0; tries < 3 && !g->closed; tries++) {
         write_all(g, wg_text_of(&packet), packet.size);
         if (g->no_acks)
@@ -71,14 +71,14 @@ void wg_gdb_send(wg_gdb *g, const char *text)
         while (c >= 0 && c != '+' && c != '-' && c != '$')
             c = next_byte(g);
         if (c == '$')
-            g->used--; /* it goes on without one */
+            g->used--; /* it continues without an acknowledgement */
         if (c != '-')
             break;
     }
     wg_text_free(&packet);
 }
 
-/* The next packet; false: the other side is gone. What is damaged or too long is asked for again. */
+/* The next packet; false: the other side has disconnected. Requests a damaged or too long packet again. */
 static bool receive(wg_gdb *g, char *packet)
 {
     for (;;) {
@@ -112,7 +112,7 @@ static bool receive(wg_gdb *g, char *packet)
     }
 }
 
-/* While the machine runs: has an interrupt come, or is the other side gone? */
+/* While the machine runs: has an interrupt arrived, or has the other side disconnected? */
 static bool interrupted(void *user)
 {
     wg_gdb *g = user;
@@ -126,7 +126,7 @@ static bool interrupted(void *user)
     return c < 0 || c == INTERRUPT;
 }
 
-/* Answers packets until there is something to be done for gdb; false: it has left. */
+/* Answers packets until gdb requests an action; false: it has disconnected. */
 static bool listen_to(wg_gdb *g)
 {
     char packet[WG_GDB_PACKET + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What gdb is told of the machine: threads, registers, memory. Cores and Tensix threads are gdb's threads; a Tensix thread's pc
+ * The machine as described to gdb: threads, registers, memory. Cores and Tensix threads are gdb's threads; a Tensix thread's pc
  * is that of the push of the instruction at its gate, 0 if there is none, and its other registers are not available.
  * Facts: "Target Descriptions" and "Remote Protocol" in the gdb manual.
  */
@@ -10,7 +10,7 @@
 #include "debug/gdb.h"
 #include "debug/registers.h"
 
-#define REGIONS UINT32_C(0xFFB00000) /* own RAM, and memory-mapped registers behind it */
+#define REGIONS UINT32_C(0xFFB00000) /* own RAM, followed by memory-mapped registers */
 
 /* ---- Threads ---- */
 
@@ -28,7 +28,7 @@ bool wg_gdb_who(const wg_gdb *g, uint64_t thread, wg_who *who)
     return wg_debug_dev(g->d, index) != NULL;
 }
 
-/* Of a chip, tiles at which nobody has been released are left out. */
+/* On a chip, tiles without a released core are omitted. */
 static bool is_listed(wg_gdb *g, wg_who tile)
 {
     const wg_tile *t = wg_debug_device(g->d, tile)->tile;
@@ -38,7 +38,7 @@ static bool is_listed(wg_gdb *g, wg_who tile)
     return listed;
 }
 
-/* Those that the tile has. */
+/* Does the tile have it? */
 static bool is_there(wg_gdb *g, wg_who who)
 {
     const wg_tile_spec *spec = wg_debug_device(g->d, who)->tile->spec;
@@ -109,10 +109,9 @@ static void feature_xml(wg_gdb *g, wg_text *out, const char *name, unsigned from
 
 static void target_xml(wg_gdb *g, wg_text *out)
 {
-    wg_textf(
-        out,
-        "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target><architecture>riscv:rv32"
-        "</architecture><osabi>none</osabi>"); /* by default gdb would take it for Linux, and step by breakpoints */
+    wg_textf(out,
+             "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target><architecture>riscv:rv32"
+             "</architecture><osabi>none</osabi>"); /* by default gdb would assume Linux, and step by breakpoints */
     feature_xml(g, out, "cpu", 0, WG_REGISTER_F, "int");
     feature_xml(g, out, "fpu", WG_REGISTER_F, WG_REGISTER_V, "ieee_single");
     feature_xml(g, out, "vector", WG_REGISTER_V, WG_REGISTER_CSR, "riscv_vector");
@@ -129,7 +128,7 @@ static void memory_xml(wg_gdb *g, wg_text *out)
              g->d->arch->tensix.l1_bytes, REGIONS, 0u - REGIONS);
 }
 
-/* The part of `whole` that OFFSET,LENGTH asks for. */
+/* The part of `whole` selected by OFFSET,LENGTH. */
 static void part_of(const wg_text *whole, const char *text, wg_text *out)
 {
     uint64_t offset, length;
@@ -170,7 +169,7 @@ bool wg_gdb_qxfer(wg_gdb *g, const char *text, wg_text *out)
 static void register_hex(wg_gdb *g, unsigned number, wg_text *out)
 {
     uint8_t bytes[16];
-    uint32_t pc = 0; /* nothing at the gate: gdb steps nobody who has none */
+    uint32_t pc = 0; /* nothing at the gate: gdb does not step a thread without a pc */
     bool core = g->who.agent <= WG_AGENT_CORE_T2;
     if (core ? wg_register_read(wg_debug_device(g->d, g->who), g->who.agent, number, bytes)
              : number == WG_REGISTER_PC) {
@@ -236,7 +235,7 @@ void wg_gdb_write_memory(wg_gdb *g, const char *text, wg_text *out)
     uint8_t bytes[WG_GDB_PACKET / 2];
     bool ok = wg_hex_number(&text, &address) && *text++ == ',' && wg_hex_number(&text, &count) && *text++ == ':' &&
               address <= UINT32_MAX && count <= sizeof bytes && wg_bytes_of(text, bytes, (size_t)count);
-    if (ok && count) /* gdb asks with a length of 0 whether writing is possible at all */
+    if (ok && count) /* a length of 0 asks whether writing is possible at all */
         ok = wg_debug_write(g->d, g->who, (uint32_t)address, bytes, (size_t)count) == WG_OK;
     wg_textf(out, ok ? "OK" : "E14");
 }

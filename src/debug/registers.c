@@ -27,7 +27,7 @@ static const wg_register_info registers[WG_REGISTERS] = {
 
 const wg_register_info *wg_register_at(unsigned number) { return &registers[number]; }
 
-/* Where it is for wg_peek() and wg_poke(), and how many words; false: this core does not have it. */
+/* Its location for wg_peek() and wg_poke(), and its number of words; false: this core does not have it. */
 static bool find(const wg_device *dev, unsigned core, unsigned number, wg_space *space, uint32_t *index)
 {
     const unsigned extensions = dev->tile->spec->core[core].extensions;

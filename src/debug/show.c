@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine as text: where everybody is, what the pipelines hold, code, memory, semaphores, the NoC, findings. */
+/* The machine as text: positions of all cores and threads, pipelines, code, memory, semaphores, the NoC, findings. */
 #include "debug/commands.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char *insn_text(const wg_debug *d, uint32_t word, char *room, size_
 
 /* ---- Where ---- */
 
-/* The instruction that made this one, if it is still remembered: the MOP or REPLAY that is under way. */
+/* The MOP or REPLAY that this instruction comes from, if it is still expanding. */
 static void origin_text(wg_debug *d, const wg_gate_info *g, const wg_insn *insn, wg_text *out)
 {
     char text[WG_DIS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers as text: of cores, of the Tensix units, configuration with who set it. */
+/* Registers as text: of cores, of the Tensix units, configuration with its writers. */
 #include "debug/commands.h"
 
 #include <stdlib.h>
@@ -205,7 +205,7 @@ typedef struct setter {
 } setter;
 typedef struct setters {
     unsigned space;
-    setter last[WG_THREADS * WORDS]; /* who wrote any bit of the word last */
+    setter last[WG_THREADS * WORDS]; /* last writer of any bit of the word */
 } setters;
 
 static void wrote(void *user, const wg_event *e)
@@ -238,7 +238,7 @@ static void setter_text(wg_debug *d, wg_who who, const setter *s, wg_text *out)
     wg_textf(out, "\n");
 }
 
-/* A word of each bank, or of each thread: its fields, and who set it. */
+/* A word of each bank, or of each thread: its fields, and its writer. */
 static void config_word(wg_debug *d, wg_who who, const setters *all, uint32_t word, const char *only, wg_text *out)
 {
     const bool threads = all->space == WG_TOUCH_THREAD_CONFIG;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run stops at: breakpoints, watches, conditions, steps. All but watches of own RAM are seen in the event stream,
+ * Conditions that stop a run: breakpoints, watches, conditions, steps. All but watches of own RAM are seen in the event stream,
  * so that the machine runs in long stretches.
  */
 #include "debug/debug.h"
@@ -85,7 +85,7 @@ static void note(wg_debug *d, wg_debug_state what, uint64_t at)
     s->what = what;
 }
 
-/* Forwards it is over, backwards it is still to come. */
+/* The boundary next to the cycle: after it forwards, before it backwards. */
 static uint64_t beside(const wg_debug *d, uint64_t cycle) { return d->stops.backwards ? cycle : cycle + 1; }
 
 static bool is_stepping(const wg_debug *d, const wg_event *e, unsigned agent)
@@ -96,7 +96,7 @@ static bool is_stepping(const wg_debug *d, const wg_event *e, unsigned agent)
 
 /* ---- Loads and stores of own RAM ---- */
 
-/* The address of a load, from the registers before it; false: the instruction is none. */
+/* The address of a load, from the registers before it; false: the instruction is not a load. */
 static bool load_address(const wg_debug *d, const wg_event *e, uint32_t *address, uint32_t *bytes)
 {
     if (wg_rv_opcode(e->word) != WG_RV_LOAD || e->agent >= WG_CORES)
@@ -185,7 +185,7 @@ static void retired(wg_debug *d, const wg_event *e)
         return;
     if (d->before)
         note_ram_read(d, e);
-    if (!(*waiting & bit) && is_breakpoint(d, (uint32_t)e->a)) /* it did not come there by executing */
+    if (!(*waiting & bit) && is_breakpoint(d, (uint32_t)e->a)) /* it did not arrive there by executing */
         note(d, at_break, e->cycle);
     *waiting &= (uint8_t)~bit;
     if (!run->halt && is_breakpoint(d, run->pc)) {
@@ -194,7 +194,7 @@ static void retired(wg_debug *d, const wg_event *e)
     }
 }
 
-/* Whose doing it is: a core, or the thread whose instruction it is; else nobody that could be stepped. */
+/* The party responsible: a core, or the instruction's thread; else none that could be stepped. */
 static wg_who doer(const wg_debug *d, const wg_event *e)
 {
     unsigned agent = e->agent <= WG_AGENT_THREAD2      ? e->agent
@@ -215,7 +215,7 @@ static void touched(wg_debug *d, const wg_event *e, place where, uint64_t first,
                  beside(d, e->cycle));
 }
 
-/* A packet whose data is read from L1, or written there. */
+/* A packet whose data is read from L1, or written to it. */
 static void carried(wg_debug *d, const wg_event *e)
 {
     const unsigned kind = (uint8_t)e->c;
@@ -330,7 +330,7 @@ void wg_stops_unwatch(wg_debug *d)
     d->watching = 0;
 }
 
-/* ---- What is to be stopped at ---- */
+/* ---- Setting conditions ---- */
 
 wg_status wg_debug_break(wg_debug *d, uint32_t pc, bool set)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who wrote a location, and where that came from, as a tree that ends at what was there before the history begins or at a core's
- * store. Many instructions of one line that did the same are one branch. Over the NoC it goes on at the tile that the data came from.
+ * The writers of a location and the origin of their data, as a tree that ends at the start of the history or at a core's
+ * store. Similar instructions of one source line form one branch. Across the NoC it continues at the tile that sent the data.
  */
 #include "debug/why.h"
 
@@ -28,10 +28,10 @@ typedef struct wg_why {
     wg_origin *log[WG_DEBUG_TILES]; /* of the tiles in use */
 } wg_why;
 
-/* ---- A branch: instructions of one line and kind, and what they left of what is asked about ---- */
+/* ---- A branch: instructions of one line and kind, and their part of the location ---- */
 
 typedef struct branch {
-    bool known; /* false: nobody wrote it since the history begins */
+    bool known; /* false: not written since the history begins */
     uint8_t agent, thread, space;
     unsigned tile;
     uint32_t pc, word;
@@ -150,7 +150,7 @@ static const char *insn_text(const wg_why *w, const branch *b, char *room, size_
     return room;
 }
 
-/* What of an input is no finite number, if somebody asked (--format). */
+/* Elements of an input that are not finite numbers, if requested (--format). */
 static void odd_elements(const wg_why *w, const branch *b, unsigned space, char *room, size_t bytes)
 {
     enum { SHOWN = 4 };
@@ -253,7 +253,7 @@ static void tell(tree *t, unsigned space, unsigned depth, const branch *const *a
     wg_why *w = t->w;
     for (unsigned i = 0; i < t->branches; i++) {
         const branch *b = &t->branch[i];
-        bool again = false; /* it adds to what it, or its like, left before */
+        bool again = false; /* it accumulates onto its own, or similar, earlier results */
         for (unsigned k = 0; above[k]; k++)
             again |= b->known && above[k]->agent == b->agent && above[k]->pc == b->pc && above[k]->space == b->space &&
                      above[k]->tile == b->tile && (b->pc || b->word);
@@ -272,7 +272,7 @@ static void tell(tree *t, unsigned space, unsigned depth, const branch *const *a
         wg_textf(w->out, "%*s… and more\n", (int)(2 * depth), "");
 }
 
-/* The branches under what one space's reads touched. */
+/* The branches of the locations that reads of one space touched. */
 static void explain_reads(wg_why *w, unsigned tile, const reads *r, unsigned space, unsigned depth,
                           const branch *const *above)
 {
@@ -294,7 +294,7 @@ static void explain_reads(wg_why *w, unsigned tile, const reads *r, unsigned spa
 
 /* ---- Over the NoC ---- */
 
-/* What is at a place that is no Tensix tile, as the last packet to it left it; or nothing that is known. */
+/* Memory of a place that is not a Tensix tile, as written by the last packet to it, if known. */
 static void explain_memory(wg_why *w, unsigned tile, uint64_t address, uint32_t bytes, uint64_t before, unsigned depth,
                            const branch *const *above);
 
@@ -324,7 +324,7 @@ static void explain_there(wg_why *w, unsigned tile, uint64_t address, uint32_t b
         explain_memory(w, tile, address, bytes, before, depth, above);
 }
 
-/* The latest write to a tile that has no log: who sent it, and from where. */
+/* The latest write to a tile without a log: its sender and source address. */
 static const wg_data_packet *last_write(const wg_why *w, unsigned tile, uint64_t address, uint64_t before,
                                         unsigned *sender)
 {
@@ -372,7 +372,7 @@ static void explain_memory(wg_why *w, unsigned tile, uint64_t address, uint32_t 
     }
 }
 
-/* A NIU wrote it: what it brought, from the tile that it came from. One packet stands for those like it. */
+/* A NIU wrote it: continues at the tile that sent the data. One packet stands for similar ones. */
 static void explain_arrival(wg_why *w, const branch *from, unsigned depth, const branch *const *above)
 {
     const wg_origin *o = log_of(w, from->tile);
@@ -420,7 +420,7 @@ static void explain(wg_why *w, const branch *from, unsigned depth, const branch 
     free(r.touch);
 }
 
-/* ---- What is asked about ---- */
+/* ---- The location asked about ---- */
 
 /* NAME:A[:B][+COUNT] */
 static bool parse_parts(const char *rest, uint64_t *a, uint64_t *b, uint64_t *count, bool *second)
@@ -445,7 +445,7 @@ static bool parse_question(const char *text, question *q)
     static const struct {
         const char *name;
         uint8_t space;
-        bool second;      /* takes A:B */
+        bool second;      /* accepts A:B */
         uint16_t a, b;    /* A and B are below these; 0: below 2^32 */
         uint16_t a_scale; /* first = (A * a_scale + B) * unit + offset */
         uint8_t unit, least;

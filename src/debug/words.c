@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who, where and why, in words; registers and memory as a core sees them. */
+/* Parties, locations and reasons in words; registers and memory as a core sees them. */
 #include "debug/debug.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ bool wg_debug_pc(wg_debug *d, wg_who who, uint32_t *pc)
 
 /* ---- Memory, without side effects ---- */
 
-/* A byte of what a core sees there; false: nothing that can be looked at without changing it. */
+/* A byte as a core sees it; false: nothing that can be read without side effects. */
 static bool byte_at(wg_device *dev, unsigned core, uint32_t address, uint32_t *byte)
 {
     wg_route r = wg_address_route(dev->tile->spec, core, address, false);
@@ -172,7 +172,7 @@ static const char *place(void *user, unsigned core, uint32_t pc, char *room, siz
     return wg_debug_place(p->d, p->who, core, pc, room, bytes);
 }
 
-/* The state as a hang report has it. What threads issued last is found by running the last stretch again. */
+/* The state as a hang report has it. The threads' last instructions are found by replaying the last stretch. */
 void wg_debug_state_text(wg_debug *d, wg_who who, wg_text *out)
 {
     enum { LATELY = 4096 };

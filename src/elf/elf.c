@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading an ELF file from memory: header and program headers are checked here by hand, before
- * libelf sees the file, so that every complaint can be a sentence; libelf then gives sections and
+ * libelf sees the file, so that every error message is a sentence; libelf then gives sections and
  * symbols, libdw the lines (lines.c).
  *
  * Facts: the System V ABI's ELF chapters; EM_RISCV, ELFCLASS32, little-endian, as the baby cores'
@@ -153,7 +153,7 @@ static bool read_symbol_table(wg_elf *elf, Elf_Scn *section, const GElf_Shdr *he
     Elf_Data *data = elf_getdata(section, NULL);
     if (!data || !data->d_buf)
         return true;
-    /* Of all tables together: several may share their bytes. */
+    /* The limit is on all tables together: several may share their bytes. */
     size_t count = data->d_size / sizeof(Elf32_Sym);
     if (count > MAX_SYMBOLS - elf->symbols_read) {
         fail(error, n, elf->name, "the ELF file has more than %d symbols", MAX_SYMBOLS);
@@ -173,7 +173,7 @@ static bool read_symbol_table(wg_elf *elf, Elf_Scn *section, const GElf_Shdr *he
         if (s.st_shndx == SHN_UNDEF || type == STT_SECTION || type == STT_FILE)
             continue;
         const char *name = elf_strptr(elf->libelf, header->sh_link, s.st_name);
-        /* "$x" and ".L…" are the assembler's own marks. */
+        /* "$x" and ".L…" are local symbols of the assembler. */
         if (!name || !*name || *name == '$' || strncmp(name, ".L", 2) == 0)
             continue;
         elf->symbol[elf->symbols++] = (wg_elf_symbol){.name = name,
@@ -185,7 +185,7 @@ static bool read_symbol_table(wg_elf *elf, Elf_Scn *section, const GElf_Shdr *he
     return true;
 }
 
-/* Symbols and sections are a courtesy: a file without them still runs. */
+/* Symbols and sections are optional: a file without them still runs. */
 static bool read_symbols(wg_elf *elf, char *error, size_t n)
 {
     unsigned tables = 0;
@@ -316,7 +316,7 @@ const wg_elf_symbol *wg_elf_function(const wg_elf *elf, uint32_t address)
         else
             high = middle;
     }
-    /* A sized function that covers it wins; else the nearest label, which is how hand-written code names things. */
+    /* A sized function that covers it wins; else the nearest label, as in hand-written code. */
     const wg_elf_symbol *label = NULL;
     for (size_t i = low; i-- > 0 && elf->symbol[i].address >= segment->address;) {
         const wg_elf_symbol *s = &elf->symbol[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ELF files of the baby cores: segments, symbols and source lines. A second small library beside
- * libwaitgate (which needs libc alone): this one uses libelf and libdw.
+ * ELF files of the baby cores: segments, symbols and source lines. A small library separate from libwaitgate (which needs
+ * only libc): this one uses libelf and libdw.
  *
  * Nothing in a file is trusted: truncated, foreign, overlapping or absurd files give an error in
  * words, never a crash, and no allocation is larger than the file itself justifies.
@@ -13,7 +13,7 @@
 
 typedef struct wg_elf_segment {
     uint32_t address;      /* where the program runs it (p_vaddr) */
-    uint32_t load_address; /* where a loader that cannot reach `address` leaves it (p_paddr) */
+    uint32_t load_address; /* where a loader that cannot reach `address` puts it (p_paddr) */
     uint32_t file_bytes;   /* the first bytes come from the file … */
     uint32_t memory_bytes; /* … the rest up to here is zero */
     const uint8_t *data;   /* file_bytes; lives as long as the wg_elf */
@@ -32,8 +32,8 @@ typedef struct wg_elf_line {
 } wg_elf_line;
 
 typedef struct wg_elf_call {
-    const char *function; /* that was inlined */
-    const char *file;     /* where it is called; NULL: not known */
+    const char *function; /* the inlined function */
+    const char *file;     /* location of the call; NULL: not known */
     unsigned line;
 } wg_elf_call;
 
@@ -55,7 +55,7 @@ bool wg_elf_section(const wg_elf *elf, const char *name, uint32_t *address, uint
 bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out);
 /* The inlined functions that contain an address, innermost first, as addr2line -i gives them. Returns how many, at most `most`. */
 unsigned wg_elf_inlined_at(wg_elf *elf, uint32_t address, wg_elf_call *call, unsigned most);
-/* Lines are unknown because memory ran out. */
+/* Are lines unknown because memory ran out? */
 bool wg_elf_out_of_memory(const wg_elf *elf);
 
 #endif

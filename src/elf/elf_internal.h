@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What elf.c and lines.c share. */
+/* Shared by elf.c and lines.c. */
 #ifndef WG_ELF_INTERNAL_H
 #define WG_ELF_INTERNAL_H
 
@@ -18,7 +18,7 @@ struct wg_elf {
     size_t segments;
     wg_elf_symbol *symbol; /* by address; names point into the image */
     size_t symbols, symbols_read;
-    Elf *libelf; /* NULL: a file that only the program headers can be used of */
+    Elf *libelf; /* NULL: only the program headers are usable */
     Dwarf *dwarf;
     bool dwarf_tried;
     bool out_of_memory;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source lines from DWARF, through libdw; opened at the first question, since most runs never ask. */
+/* Source lines from DWARF, through libdw; opened at the first query, since most runs need none. */
 #include "elf/elf_internal.h"
 
 #include <dwarf.h>
@@ -63,8 +63,8 @@ bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
 }
 
 /*
- * The way from a compilation unit to the innermost block that contains the address. libdw's own walk recurses as deep as the
- * file says, and a file may say that a DIE is its own sibling: this one has limits.
+ * The path from a compilation unit to the innermost block that contains the address. libdw's own walk recurses to any depth
+ * in the file, and a file may make a DIE its own sibling: this one has limits.
  */
 enum { MOST_DEPTH = 64, MOST_DIES = 200000 };
 typedef struct descent {
@@ -83,7 +83,7 @@ static bool has_code(const descent *d, Dwarf_Die *die)
     }
 }
 
-/* True: `from` has a block that contains the address. A namespace may hold it without an address of its own. */
+/* True: `from` has a block that contains the address. A namespace may contain it without an address of its own. */
 static bool descend(descent *d, Dwarf_Die *from, unsigned namespaces)
 {
     Dwarf_Die die;

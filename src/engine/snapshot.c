@@ -105,11 +105,11 @@ static wg_status check_header(wg_device *dev, const header *h, const char *from,
     if (memcmp(h->magic, magic, sizeof magic) != 0)
         return wg_fail(dev, WG_ERR_SNAPSHOT, "this is not a snapshot");
     if (h->version != own.version || h->state_bytes != own.state_bytes)
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is from another version of Waitgate");
     if (h->arch != own.arch || h->profile != own.profile || h->l1_bytes != own.l1_bytes)
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another architecture or timing profile");
     if (h->box_bytes && h->box_bytes != sizeof *dev->tile->box)
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is from another version of Waitgate");
     if (bytes < bytes_of(dev, h))
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is cut short: %zu of %zu bytes", bytes, bytes_of(dev, h));
     if (h->sum != sum_of(from, bytes_of(dev, h)))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wait-for graph. Every party that waits names the thing it waits for, and every thing names who could
- * change it: a mutex its holder, a semaphore the threads that still have a SEMPOST or SEMGET of it to issue,
- * a source bank the threads that still have an UNPACR or a releasing instruction, a FIFO its own gate.
- * A thing that nobody can change any more is a dead end.
+ * The wait-for graph. Every waiting party has an edge to the resource it waits for, and every resource has edges to the
+ * parties that could change it: a mutex to its holder, a semaphore to the threads that still have a SEMPOST or SEMGET of it
+ * to issue, a source bank to the threads that still have an UNPACR or a releasing instruction, a FIFO to its own gate. A
+ * resource that no party can change is a dead end.
  *
  * Facts: the gate's and the cores' own stall reasons (stalls.def), GATE-07, GATE-10…GATE-19, GATE-27, SEM-09.
  */
@@ -19,7 +19,7 @@
 #include "machine/stall.h"
 #include "report/findings.h"
 
-/* A core that polls stalls in one small piece of code, over and over. */
+/* A polling core stalls repeatedly in one small piece of code. */
 static void stays_near(wg_history *h, unsigned core, uint32_t pc, uint64_t cycle)
 {
     enum { LOOP = 128 }; /* bytes */
@@ -81,7 +81,7 @@ const char *wg_node_name(const wg_hang *h, wg_node node, char *room, size_t byte
 /* ---- a latched wait in words ---- */
 
 static const struct condition {
-    uint8_t agent; /* who must act */
+    uint8_t agent; /* the agent that must act */
     const char *text;
 } conditions_of[WG_WAIT_COUNT] = {
 #define ROW(id, who, wakes, text) [WG_WAIT_##id] = {WG_AGENT_##who, text},
@@ -169,7 +169,7 @@ static wg_node node_of_agent(unsigned agent)
     return agent <= WG_AGENT_MISC ? node(WG_NODE_UNIT, agent) : node(WG_NODE_NOBODY, 0);
 }
 
-/* Adds an edge from the thing to a core whose program can still reach what changes it. */
+/* Adds an edge from the resource to a core whose program can still reach an instruction that changes it. */
 static bool core_could(graph *g, wg_node thing, unsigned core, const wg_wanted *wanted, const char *what)
 {
     uint32_t pc = 0;
@@ -191,8 +191,8 @@ static bool core_could(graph *g, wg_node thing, unsigned core, const wg_wanted *
 }
 
 /*
- * Adds an edge from the thing to every thread that can still change it; else to every core whose program can still do
- * so; else to nobody.
+ * Adds an edge from the resource to every thread that can still change it; else to every core whose program can; else to
+ * nobody.
  */
 static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_core, const wg_wanted *wanted,
                      const char *what)
@@ -252,7 +252,7 @@ static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsi
     }
 }
 
-/* What a latched wait of the thread still waits for. */
+/* Edges of the thread's latched wait. */
 static void latch_edges(graph *g, unsigned thread)
 {
     const wg_gate_info *gate = &g->out->thread[thread].gate;
@@ -333,7 +333,7 @@ static bool polls(const graph *g, unsigned core)
             reason == WG_STALL_EXECUTE || reason == WG_STALL_INSTRUCTION_FETCH);
 }
 
-/* The address of the core's last load; false if it has none on record. */
+/* The address of the core's last load; false if none is recorded. */
 static bool last_load(const graph *g, unsigned core, uint32_t *address)
 {
     const wg_core_run *run = &g->dev->tile->core[core].run;
@@ -397,14 +397,14 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
     case WG_ENDED_BY_SRCA:
     case WG_ENDED_BY_SRCB:
     case WG_ENDED_BY_DST:
-        /* A core that waits for itself would have to send itself the word it reads, or read the one it sends. */
+        /* A core that waits for itself would have to send the word it reads, or read the word it sends. */
         edge(g, from, stall->holder == core ? node(WG_NODE_NOBODY, 0) : node_of_agent(stall->holder), "%s",
              wg_stall_text(stall->reason));
         break;
     }
 }
 
-/* The next request of the core, from *queue on, that its region holds up. */
+/* The next request of the core, from *queue on, that is stalled in its region. */
 static const wg_stall *held_request(const graph *g, unsigned core, unsigned *queue)
 {
     const wg_memory *m = &g->dev->tile->regions.memory;
@@ -415,7 +415,7 @@ static const wg_stall *held_request(const graph *g, unsigned core, unsigned *que
     return NULL;
 }
 
-/* Does the core wait for its own requests, so that what holds those up is the true reason? */
+/* Does the core wait for its own requests, so that their stall is the true reason? */
 static bool is_consequence(unsigned reason)
 {
     return reason == WG_STALL_STORE_QUEUE_FULL || reason == WG_STALL_STORE_CONFLICT || reason == WG_STALL_FENCE ||
@@ -423,7 +423,7 @@ static bool is_consequence(unsigned reason)
            reason == WG_STALL_CSR_SYNC || reason == WG_STALL_CORE_PARKED;
 }
 
-/* A store that is held up is the core's affair, even where the core itself has gone on and stands in its last loop. */
+/* A stalled store counts as the core's wait, even if the core has run on to its final loop. */
 static void core_edges(graph *g, unsigned core)
 {
     const wg_hang_core *c = &g->out->core[core];
@@ -439,7 +439,7 @@ static void core_edges(graph *g, unsigned core)
         stall_edges(g, core, &c->info.stall);
 }
 
-/* An atomic that asks again and again, of a word that nobody changes. */
+/* An atomic that keeps retrying on a word that nobody changes. */
 static void retry_edge(graph *g, wg_node from)
 {
     const wg_scalar *u = &g->dev->tile->backend.scalar;
@@ -472,7 +472,7 @@ static void unit_edges(graph *g, unsigned agent)
         bank_edge(g, from, WG_THREADS, false, agent == WG_AGENT_UNPACK1);
 }
 
-/* A thread that has issued all it had, while a unit still works on some of it. */
+/* A thread that has issued everything, while a unit still executes some of it. */
 static void busy_edges(graph *g, unsigned thread)
 {
     const wg_tile *t = g->dev->tile;
@@ -489,7 +489,10 @@ static void busy_edges(graph *g, unsigned thread)
     }
 }
 
-/* A parked core waits for nothing, but whoever waits for it waits in vain; so with a thread to which nobody pushes. */
+/*
+ * A parked core waits for nothing, but a party that waits for it waits in vain; the same holds for a thread to which nobody
+ * pushes.
+ */
 static void ends(graph *g)
 {
     for (unsigned i = 0; i < g->out->edges; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why nothing moves: who waits for whom, as a graph, and where it ends: in a circle, or at a party that
- * can never move. Also the report of a run's state when somebody interrupts it.
+ * Why nothing moves: the wait-for graph, and its cause: a cycle, or a party that can never move. Also the report of a run's
+ * state when it is interrupted.
  *
  *     thread 0 ──mutex held──► mutex 2 ──held by──► thread 1 ──latched wait──► semaphore 1 ──post queued in──► thread 0
  */
@@ -14,7 +14,7 @@
 
 enum { WG_HISTORY = 16 };
 
-/* What each thread issued last, and where cores have stalled. Fed from the event stream; all zero: not watched. */
+/* Each thread's last issued instructions, and the cores' recent stalls. Fed from the event stream; all zero: not watched. */
 typedef struct wg_history_entry {
     uint64_t cycle;
     uint64_t id, parent;
@@ -26,13 +26,13 @@ typedef struct wg_history {
     struct {
         uint32_t low, high;
         uint64_t since;
-    } near[WG_CORES]; /* where the core has stalled lately, all close together, and since when */
+    } near[WG_CORES]; /* the range of the core's recent stalls, if small, and their start */
     struct {
         uint64_t from, to;
     } was[8][2]; /* [semaphore]: the last time that it was 0, and that it was not; to 0: none */
     bool nonzero[8];
     wg_pending pending[WG_THREADS];
-    /* Where a pc is, in words of the source; NULL, or an empty text: not known. */
+    /* The source location of a pc; NULL, or an empty text: not known. */
     const char *(*place)(void *user, unsigned core, uint32_t pc, char *room, size_t bytes);
     void *place_user;
 } wg_history;
@@ -57,7 +57,7 @@ typedef struct wg_node {
 enum { WG_HANG_EDGES = 64, WG_HANG_WORDS = 256 };
 typedef struct wg_hang_edge {
     wg_node from, to;
-    bool guess; /* `to` might act, or not: its program is not understood so far */
+    bool guess; /* `to` might act: its program is not fully understood */
     char reason[WG_HANG_WORDS];
 } wg_hang_edge;
 
@@ -88,24 +88,23 @@ typedef struct wg_hang {
     uint8_t matrix_bank[2], unpack_bank[2];
     unsigned edges;
     wg_hang_edge edge[WG_HANG_EDGES];
-    bool circular; /* path is a circle; else it ends where nobody can move */
-    bool outside;  /* … at memory that a core polls, or nowhere: somebody outside the tile might end it */
+    bool circular; /* path is a cycle; else it ends where nobody can move */
+    bool outside;  /* … at memory that a core polls, or nowhere: the world outside the tile might end it */
     unsigned path_length;
-    uint8_t path[WG_HANG_EDGES]; /* edges, in order */
-    char note[2 *
-              WG_HANG_WORDS]; /* what became of the posts or the moment that the path waits for; empty: nothing known */
-    char story[2048];         /* the verdict: cause, chain of waits, remedy */
-    unsigned remedy_at;       /* where in it the remedy begins */
-    unsigned repeating;       /* of a run that a limit cut: bit i: core i only repeated itself */
-    char progress[2048];      /* and who still works; empty: nobody has looked */
+    uint8_t path[WG_HANG_EDGES];  /* edges, in order */
+    char note[2 * WG_HANG_WORDS]; /* history of the posts or of the value that the path waits for; empty: not known */
+    char story[2048];             /* the verdict: cause, chain of waits, remedy */
+    unsigned remedy_at;           /* offset of the remedy in it */
+    unsigned repeating;           /* of a run that reached its limit: bit i: core i only repeated itself */
+    char progress[2048];          /* … and the parties still working; empty: not examined */
 } wg_hang;
 
-/* `hung`: nothing can move any more, so that a core that executes polls. Without it: the state of a run under way. */
+/* `hung`: nothing can move, so a core that executes is polling. Otherwise: the state of a running program. */
 void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_hang *out);
 
 /* "thread 1", "semaphore 1 (MATH_PACK)", "SrcA bank 0" … Returns `room`. */
 const char *wg_node_name(const wg_hang *h, wg_node node, char *room, size_t bytes);
-/* Where a core or thread stands: its pc, the push of the wait that is latched, or of the head. 0: not known. */
+/* The position of a core or thread: its pc, the push of the latched wait, or of the head. 0: not known. */
 uint32_t wg_hang_pc(const wg_hang *h, wg_node n, unsigned *core);
 /* A latched wait in words: "blocks packing until the Matrix Unit is idle for this thread". */
 void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t bytes);

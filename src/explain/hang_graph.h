@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The wait-for graph while it is made (hang.c) and told (hang_verdict.c). */
+/* The wait-for graph, as built by hang.c and described by hang_verdict.c. */
 #ifndef WG_HANG_GRAPH_H
 #define WG_HANG_GRAPH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verdict of a hang: which path through the wait-for graph is the cause, and the words for it.
+ * The verdict of a hang: the path through the wait-for graph that is the cause, and its description.
  */
 #include "explain/hang_graph.h"
 
@@ -9,14 +9,14 @@
 #include "machine/device.h"
 #include "report/findings.h"
 
-/* ---- the circle, or the dead end ---- */
+/* ---- the cycle, or the dead end ---- */
 
-/* What a path may lead through, and where it may end. */
+/* The kinds of paths searched for, in order. */
 typedef enum search_for { CERTAIN_END, CERTAIN_CIRCLE, ANY_CIRCLE, ANY_END } search_for;
 
 /*
- * Is it the end of a certain chain? Memory that a core polls, or an atomic asks again and again, is none: who would
- * write it may merely wait, for what the true cause is.
+ * Is it the end of a certain chain? Memory that a core polls, or an atomic retries, is not: its writer may itself be waiting
+ * for the true cause.
  */
 static bool is_certain_end(const wg_hang *out, unsigned depth)
 {
@@ -24,7 +24,7 @@ static bool is_certain_end(const wg_hang *out, unsigned depth)
     return last.kind != WG_NODE_MEMORY && !(last.kind == WG_NODE_UNIT && last.index == WG_AGENT_SCALAR);
 }
 
-/* Walks from `at`; edges so far are in out->path. True when what is searched for is found. */
+/* Walks from `at`; edges so far are in out->path. True: found. */
 static bool walk(wg_hang *out, wg_node at, search_for what, unsigned depth, uint32_t explored[WG_NODE_NOBODY + 1])
 {
     bool circle = what == CERTAIN_CIRCLE || what == ANY_CIRCLE, certain = what == CERTAIN_END || what == CERTAIN_CIRCLE;
@@ -51,12 +51,12 @@ static bool walk(wg_hang *out, wg_node at, search_for what, unsigned depth, uint
         out->path_length = depth;
         return true;
     }
-    if (at.kind != WG_NODE_NOBODY) /* one way to it may count where another does not */
+    if (at.kind != WG_NODE_NOBODY) /* one path to it may count where another does not */
         explored[at.kind] |= 1u << (at.index & 31);
     return false;
 }
 
-/* A thing with several ways on is no dead end if one of them is not. */
+/* A resource with several edges is not a dead end if one of them is not. */
 static bool has_other_way(const wg_hang *out)
 {
     for (unsigned i = 0; i < out->path_length; i++) {
@@ -70,7 +70,7 @@ static bool has_other_way(const wg_hang *out)
     return false;
 }
 
-/* What certainly never moves comes first, then a circle, then what can only be supposed. Of chains, the longest tells most. */
+/* A certain dead end comes first, then a cycle, then guesses. Of several chains, the longest is the most informative. */
 static void find_path(wg_hang *out)
 {
     for (search_for what = CERTAIN_END; what <= ANY_END; what++) {
@@ -103,7 +103,7 @@ static bool leads_to_nobody(const wg_hang *out)
     return out->path_length && out->edge[out->path[out->path_length - 1]].to.kind == WG_NODE_NOBODY;
 }
 
-/* The last thing on the path; false: there is only who waits. */
+/* The last resource on the path; false: there is none. */
 static bool last_thing(const wg_hang *out, wg_node *thing)
 {
     for (unsigned i = out->path_length; i--;) {
@@ -114,7 +114,7 @@ static bool last_thing(const wg_hang *out, wg_node *thing)
     return false;
 }
 
-/* Do the waits of the path want the semaphore's value to fall? */
+/* Do the waits of the path need the semaphore's value to fall? */
 static bool wants_room(const wg_hang *out, unsigned semaphore)
 {
     return out->semaphore_value[semaphore] != 0 || out->semaphore_max[semaphore] == 0;
@@ -192,7 +192,7 @@ static const wg_finding *lost_post(const wg_device *dev, unsigned semaphore)
     return NULL;
 }
 
-/* Has what the path waits for been there, and gone? */
+/* Did the value that the path waits for occur earlier? */
 static void explain_semaphore(const graph *g)
 {
     wg_hang *out = g->out;
@@ -247,7 +247,7 @@ static const char *stands(const graph *g, wg_node n, char *room, size_t bytes)
     return at_place(g, core, pc, room, bytes);
 }
 
-/* Somebody waits for a semaphore that nobody changes: the usual case, in one sentence. */
+/* A wait for a semaphore that nobody changes: the common case, in one sentence. */
 static bool say_semaphore(phrase *p, const graph *g)
 {
     const wg_hang *out = g->out;
@@ -269,8 +269,8 @@ static bool say_semaphore(phrase *p, const graph *g)
 }
 
 /*
- * A wait for room in a semaphore whose maximum is 0 never ends, whoever takes from it: whatever else the path says, this is
- * the cause.
+ * A wait for room in a semaphore whose maximum is 0 never ends, whatever is taken from it: this is the cause, whatever else
+ * is on the path.
  */
 static bool say_uninitialised(phrase *p, const graph *g)
 {
@@ -331,7 +331,7 @@ static void say_cause(phrase *p, const graph *g)
     }
 }
 
-/* One clause per edge: a party waits; of a thing the edge's reason says it all. */
+/* One clause per edge: a party waits; for a resource the edge's reason suffices. */
 static void tell(const graph *g)
 {
     wg_hang *out = g->out;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread has still to issue.
+ * The instructions that a thread still has to issue.
  *
  *     host's words ─> FIFO ─> MOP Expander ─> FIFO ─> Replay Expander ─> gate
  *                     MOP: its template       REPLAY: its slots
  *
- * A MOP behind the expander (pushed by B) makes nothing (PIPE-14), nor does a REPLAY behind its own.
+ * A MOP that enters after the expander (pushed by B) expands to nothing (PIPE-14), nor does a REPLAY after its own.
  *
  * Facts: PIPE-14, PIPE-16, PIPE-18; UNPACR.md, UNPACR_NOP.md, SETDVALID.md, CLEARDVALID.md and the pages of the
  * Matrix Unit's instructions, for the bits that hand a bank over.
@@ -35,7 +35,7 @@ static bool slots_hold(const search *s, unsigned from, unsigned count)
     return false;
 }
 
-/* Does the word, or what the stages that it has still to pass make of it, pass the test? */
+/* Does the word, or its expansion in the stages still to pass, pass the test? */
 static bool word_holds(const search *s, uint32_t word, unsigned stage)
 {
     wg_insn_id op = op_of(s->arch, word);
@@ -104,7 +104,7 @@ bool wg_word_gives_to_matrix(const wg_arch *arch, uint32_t word, unsigned file)
     switch ((unsigned)op_of(arch, word)) {
     case WG_I_SETDVALID: return WG_GET(SETDVALID, setvalid, word) >> file & 1;
     case WG_I_UNPACR: return WG_GET(UNPACR, Unpack_block_selection, word) == file && WG_GET(UNPACR, SetDatValid, word);
-    case WG_I_UNPACR_NOP: /* which of its modes give a bank differs; any may */
+    case WG_I_UNPACR_NOP: /* the modes that give a bank differ; any may */
         return WG_OPERAND(BH, UNPACR_NOP, Unpacker_Select, word) == file;
     default: return false;
     }

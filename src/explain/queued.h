@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread has still to issue: not only the words in its queues, but also what its expanders will
- * make of them. Who could still post a semaphore or hand over a bank is found here.
+ * The instructions that a thread still has to issue: the words in its queues and their expansions. Used to find the threads
+ * that could still post a semaphore or hand over a bank.
  */
 #ifndef WG_QUEUED_H
 #define WG_QUEUED_H
@@ -9,16 +9,16 @@
 #include "machine/frontend.h"
 #include "machine/tile.h"
 
-/* Words that a host has still to push: what a dead end must not overlook. */
+/* Words that a host still has to push: a dead end must take them into account. */
 typedef struct wg_pending {
-    const void *first; /* uint32_t, and so every `stride` bytes */
+    const void *first; /* one uint32_t every `stride` bytes */
     size_t count, stride;
 } wg_pending;
 
 typedef bool (*wg_word_test)(const wg_arch *arch, uint32_t word, unsigned argument);
 /*
- * Does a word that passes the test wait in the thread, or come to it from the host or out of a MOP or REPLAY?
- * Decided here: of an expansion under way, what it has already made counts, too.
+ * Does the thread hold a word that passes the test, or will it get one from the host, a MOP or a REPLAY? Decided here: for an
+ * expansion in progress, instructions already issued count, too.
  */
 bool wg_thread_will_issue(const wg_tile *t, const wg_pending *pending, unsigned thread, wg_word_test test,
                           unsigned argument);

@@ -4,8 +4,8 @@
  * Auto TTSync. race_core.c has the cores, race_spin.c their loads that spin, race_units.c the units, race_shadow.c the
  * locations, race_order.c the test, race_report.c the reports, race_words.c their words.
  *
- * Decided here: a core's stores to MOP configuration are processed before what it pushes after them; every kernel
- * relies on that, and no page says otherwise.
+ * Decided here: a core's stores to MOP configuration are processed before its later pushes; every kernel relies on that, and
+ * no page says otherwise.
  */
 #include "explain/race_state.h"
 
@@ -108,7 +108,7 @@ uint32_t wg_race_insn_party(wg_races *r, unsigned agent, unsigned thread, wg_rac
     return i->party[write];
 }
 
-/* Joins a clock into the thread's gate; the instruction that is passing gets it, too. */
+/* Joins a clock into the thread's gate; the instruction being issued gets it, too. */
 void wg_race_learnt(wg_races *r, unsigned thread, wg_race_insn *i)
 {
     r->thread[thread].snap = 0;
@@ -291,7 +291,7 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
     if (mover && r->tdma_by.known &&
         (c->v[command->k2] >= command->v2 || (i && wg_race_clock(r, i->snap)->v[command->k2] >= command->v2)))
         wg_clock_see(c, WG_K_TDMA, r->tdma);
-    for (; banks; banks &= banks - 1) /* with what the other conditions of the same wait tell */
+    for (; banks; banks &= banks - 1) /* with the clocks of the wait's other conditions */
         bank_condition(r, thread, e, (unsigned)__builtin_ctz(banks), c);
 }
 
@@ -350,7 +350,7 @@ static void released(wg_races *r, unsigned thread, const wg_event *e)
 
 /*
  * Does b know of the post? It suffices that the posting core pushed it, or emitted the store, before it synchronised
- * with anybody: a post takes next to no time, and kernels rely on posting first. A get without such synchronisation
+ * with anybody: a post takes almost no time, and kernels rely on posting first. A get without such synchronisation
  * may come too early.
  */
 static bool knows(const wg_actor *b, const wg_ref *ref)
@@ -637,7 +637,7 @@ const wg_race *wg_races_at(const wg_races *r, size_t index) { return index < r->
 uint64_t wg_races_forgotten(const wg_races *r) { return r->forgotten; }
 size_t wg_races_bytes(const wg_races *r) { return r->bytes; }
 
-/* ---- What the program leaves alone ------------------------------------------------------------------------------- */
+/* ---- What the program does not use ------------------------------------------------------------------------------- */
 
 bool wg_races_l1_touched(const wg_races *r, uint32_t address, uint32_t bytes)
 {

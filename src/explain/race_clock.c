@@ -39,7 +39,7 @@ const wg_clock *wg_race_clock(wg_races *r, uint32_t snap)
         return &empty;
     if (s->id == snap)
         return &s->clock;
-    /* A dropped clock counts as empty: what it held is long known to everybody. */
+    /* A dropped clock counts as empty: its contents have long been known to all. */
     r->forgotten++;
     return &r->snap[(r->next_snap + 1) % WG_SNAPS].clock;
 }

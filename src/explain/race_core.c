@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cores' side of the clocks: what a request knew when it left, what a load brings when its value is used.
+ * The cores' side of the clocks: the clock of a request when it left, and of a load when its value is used.
  *
  *     emitted ──(in order per queue)──> processed: M(core, queue) + 1 ──load──> used: P(core) learns M and its clock
  *
- * A load that spins (its loop stores nothing and ends when the value is right) acquires what the writer of the value
- * knew; so do atomics, mailboxes, PC buffers, manual TTSync and reads of semaphores that spin.
+ * A load that spins (its loop stores nothing and ends when the value is right) acquires the clock of the value's writer; so
+ * do atomics, mailboxes, PC buffers, manual TTSync and reads of semaphores that spin.
  *
  * Facts: MemoryOrdering.md, ManualTTSync.md, Mailboxes.md, PCBufs.md, SyncUnit.md.
  */
@@ -193,7 +193,7 @@ static void join_first(wg_races *r, wg_clock *to, const wg_ref *log, uint32_t co
         wg_race_join(r, to, &log[i % WG_SEM_LOG]);
 }
 
-/* The value is posts minus gets: the core learns of `value` posts more than the gets it knows, and of gets likewise. */
+/* The value is posts minus gets: the core learns of `value` more posts than the gets it knows, and of gets likewise. */
 static void semaphore_read(wg_races *r, unsigned core, const wg_race_semaphore *s, uint32_t value, wg_clock *to)
 {
     const wg_race_core *c = &r->core[core];
@@ -204,7 +204,7 @@ static void semaphore_read(wg_races *r, unsigned core, const wg_race_semaphore *
     join_first(r, to, s->get, s->gets, posts > value ? posts - value : 0);
 }
 
-/* Puts into *to what the load's value tells beside its queue's number. False: nothing. */
+/* Puts the knowledge from the load's value, apart from its queue's number, into *to. False: none. */
 static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
 {
     unsigned offset = e->a & 0xFFFF, thread = index_of(e) % WG_THREADS;

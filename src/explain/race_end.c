@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks beside races. Synchronisation: what is left over when the run has ended. Memory: accesses of cores to L1 that
- * nobody gave them. What a core is given: the sections of its program, what the host wrote or declared, and what a unit or
- * the NoC has touched.
+ * Checks other than races. Synchronisation: leftovers at the end of the run. Memory: accesses of cores to L1 that does not
+ * belong to them. A core's memory consists of the sections of its program, memory that the host wrote or declared, and memory
+ * that a unit or the NoC has touched.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +133,7 @@ static void words_left(wg_races *r, uint64_t cycle)
     }
 }
 
-/* Does some core know of all of the stream? */
+/* Does some core know of the whole stream? */
 static bool is_known(const wg_races *r, unsigned k)
 {
     for (unsigned core = 0; core < WG_CORES; core++)
@@ -178,7 +178,7 @@ void wg_races_end(wg_races *r, uint64_t cycle, bool finished)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-enum { SOMEBODY = 0x80, OWNER = 0x07 }; /* per word: it was given to somebody; the core plus 1 whose section it is */
+enum { SOMEBODY = 0x80, OWNER = 0x07 }; /* per word: it belongs to some core; 1 + the core whose section it is */
 
 static void mark(wg_races *r, uint64_t address, uint64_t bytes, unsigned owner)
 {
@@ -234,5 +234,5 @@ void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *
                  stack ? "Give the stack more room, or keep less on it."
                        : "Check the pointer and the index; --buffer declares memory that the program may use.");
     if (stray && write)
-        mark(r, address, bytes, 0); /* said once */
+        mark(r, address, bytes, 0); /* reported once */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Initialisation: does a value that nobody has written decide a branch, make an address, or go into a result? Decided here:
- * copies alone are not reported. Registers of cores carry a mark from the load that brought such a value on; a store hands
- * the mark on to L1. What goes through a core's own RAM loses it, which may hide a use.
+ * Initialisation: does an uninitialised value decide a branch, form an address, or enter a result? Decided here: mere copies
+ * are not reported. Registers of cores carry a mark from the load of such a value on; a store passes the mark on to L1.
+ * Values that go through a core's own RAM lose it: a possible false negative.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +25,14 @@ enum {
 };
 
 typedef struct init_core {
-    uint32_t marked; /* registers that hold what nobody has written */
+    uint32_t marked; /* registers that hold uninitialised values */
     struct {
         uint32_t pc, address; /* of the load that brought it */
     } from[32];
     struct {
         uint32_t pc;
         uint8_t rd; /* 0: free */
-    } load[LOADS];  /* under way, oldest first from `next` on */
+    } load[LOADS];  /* in flight, oldest first from `next` on */
     unsigned next_load;
     struct {
         uint32_t pc;
@@ -113,7 +113,7 @@ static void tell(wg_races *r, unsigned core, uint32_t pc, uint64_t cycle, unsign
                  "Write the memory before it is read, or wait for whoever writes it.");
 }
 
-/* A unit reads a register or row that nobody has written, and puts it where others see it. */
+/* A unit reads an unwritten register or row, and passes it on. */
 void wg_race_init_unit(wg_races *r, const wg_actor *b, unsigned space, const char *place)
 {
     const wg_race_party *p = &r->party[b->party];
@@ -140,7 +140,7 @@ static void mark(init_core *c, unsigned rd, bool marked, uint32_t pc, uint32_t a
     c->from[rd].address = address;
 }
 
-/* The value of a load that is under way is known. */
+/* The value of a load in flight is known. */
 static void arrived(init_core *c, uint32_t pc, uint32_t address, bool marked)
 {
     for (unsigned i = 0; i < LOADS; i++) {
@@ -178,7 +178,7 @@ void wg_race_init_touch(wg_races *r, const wg_event *e)
     arrived(c, e->pc, (uint32_t)e->b, c->touched.marked);
 }
 
-/* What is under way to the register is not for it any more. */
+/* A load in flight to the register no longer counts. */
 static void overwritten(init_core *c, unsigned rd)
 {
     for (unsigned i = 0; i < LOADS; i++)
@@ -191,7 +191,7 @@ static void loads(init_core *c, const wg_event *e, unsigned rd)
 {
     uint32_t pc = (uint32_t)e->a;
     overwritten(c, rd);
-    if (c->touched.pc == pc && c->touched.cycle == e->cycle) { /* of the L0 cache: it is there */
+    if (c->touched.pc == pc && c->touched.cycle == e->cycle) { /* from the L0 cache: it has arrived */
         mark(c, rd, c->touched.marked, pc, c->touched.address);
         return;
     }

@@ -5,14 +5,13 @@
  *     command store ──> request leaves: reads its source ──> arrives elsewhere: writes, or is answered
  *                                                                  answer ──> arrives: writes; its counter is polled
  *
- * Streams: what the own requests read from L1 (per NoC), what answers write into it (per NoC, in any order), what each
- * other tile does here (per tile, NoC and virtual channel; if hardware chooses the channel, in any order). A core that
- * polls a counter of the NIU in a loop learns that the requests have left, or their answers have come.
+ * Streams: reads of L1 by the tile's own requests (per NoC), writes of L1 by answers (per NoC, in any order), accesses by
+ * each other tile (per tile, NoC and virtual channel; if hardware chooses the channel, in any order). A core that polls a
+ * counter of the NIU in a loop learns that the requests have left, or their answers have arrived.
  *
- * Between tiles, each detector of a group keeps what every other tile knows of its own streams. A packet takes along
- * what its sender knew; the recipient acquires it when one of its cores has looked (a loop that polls a flag or a
- * counter). A tile counts as one party: what one core knows, all cores know. That may give false negatives, never false
- * positives.
+ * Between tiles, each detector of a group keeps every other tile's knowledge of its own streams. A packet carries its
+ * sender's clock; the recipient acquires it when one of its cores has looked (a loop that polls a flag or a counter). A tile
+ * counts as one party: what one core knows, all cores know. That may give false negatives, never false positives.
  *
  * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
  */
@@ -54,7 +53,7 @@ void wg_races_group_add(wg_races_group *group, wg_races *r, unsigned index)
     }
 }
 
-/* What the tile knows of r's streams, or will know when it looks. NULL: no memory. */
+/* The tile's knowledge of r's streams, or the knowledge it will acquire when it looks. NULL: no memory. */
 static wg_clock *clock_for(wg_races *r, wg_clock *clocks[WG_RACE_TILES], unsigned tile)
 {
     if (tile >= WG_RACE_TILES)
@@ -129,8 +128,8 @@ static void done_for(const wg_races *r, wg_clock *to, unsigned tile, unsigned no
 }
 
 /*
- * What polling a counter, or TDMA-RISC, tells. False: nothing. A poll for "nothing in flight" tells nothing if it may
- * overtake the last command. Counters that only grow are compared with an expected value, so they always tell.
+ * The knowledge from polling a counter, or TDMA-RISC. False: none. A poll for "nothing in flight" gives none if it may
+ * overtake the last command. Counters that only grow are compared with an expected value, so they always give some.
  */
 bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to)
 {
@@ -230,7 +229,7 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
         if (there && there->there && there->to == r->index) {
             b.snap = there->there;
             known = wg_race_clock(r, b.snap);
-        } else if (p->author < WG_RACE_TILES && r->know[p->author]) { /* multicast: what the sender knows by now */
+        } else if (p->author < WG_RACE_TILES && r->know[p->author]) { /* multicast: the sender's current clock */
             known = r->know[p->author];
             b.snap = wg_race_snap(r, known);
         }
@@ -269,7 +268,7 @@ void wg_race_noc_sent(wg_races *r, const wg_event *e)
         asked(r, &p, (uint32_t)e->parent, (uint32_t)p.bytes);
         return;
     }
-    if (p.kind == WG_PACKET_DATA) { /* somebody reads from here */
+    if (p.kind == WG_PACKET_DATA) { /* a read of this tile */
         touch(r, e, &p, p.own ? (unsigned)WG_K_SOURCE + p.noc : remote_stream(p.author, p.noc, p.channel), e->parent,
               p.bytes, WG_TOUCH_READ);
         return;
@@ -294,7 +293,7 @@ void wg_race_noc_sent(wg_races *r, const wg_event *e)
         touch(r, e, &p, WG_K_SOURCE + p.noc, e->parent, p.bytes, WG_TOUCH_READ);
 }
 
-/* An arriving packet carries what its sender knew. This tile acquires it when it looks. */
+/* An arriving packet carries its sender's clock. This tile acquires it when it looks. */
 static void learn(wg_races *r, const wg_event *e, const packet *p)
 {
     if (!r->group || p->tile >= WG_RACE_TILES || p->tile == r->index)

@@ -13,7 +13,7 @@
  * One thread's instructions are in the order in which they pass the gate if one core pushed them. B and the thread's
  * core can both push: between their instructions, that order is accidental.
  *
- * Packets of one tile that keep to one virtual channel are in order (NoC/Ordering.md); others, and all answers, are not.
+ * Packets of one tile on one virtual channel are in order (NoC/Ordering.md); others, and all answers, are not.
  *
  * Facts: WRCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md, RDCFG.md, Dst.md, SFPLOAD.md, MemoryOrdering.md; GATE-23.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reports of races: who, where, why nothing orders them, and what to insert. A remedy is given as a sentence and as
- * insertions. A caller that can run the program again with the insertions records the outcome (wg_races_tried()).
+ * Reports of races: the parties, the location, why nothing orders them, and what to insert. A remedy is given as a sentence
+ * and as insertions. A caller that can run the program again with the insertions records the outcome (wg_races_tried()).
  */
 #include "explain/race_words.h"
 
@@ -61,7 +61,7 @@ uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p)
 
 /* ---- Why, and what to do ----------------------------------------------------------------------------------------- */
 
-/* The remedy: `what` goes before or behind `at`. */
+/* The remedy: inserts `what` before or after `at`. */
 static void insert(wg_race *race, const wg_race_party *at, bool behind, wg_insert what, uint32_t word)
 {
     if (race->inserts < WG_INSERTIONS)
@@ -69,7 +69,7 @@ static void insert(wg_race *race, const wg_race_party *at, bool behind, wg_inser
             (wg_insertion){.at = *at, .behind = behind, .what = (uint8_t)what, .word = word};
 }
 
-/* The same with a Tensix instruction, as text. */
+/* As insert(), with a Tensix instruction as text. */
 static void insert_insn(const wg_races *r, wg_race *race, const wg_race_party *at, bool behind, const char *text)
 {
     uint32_t word;
@@ -412,7 +412,7 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
     }
 }
 
-/* A Matrix Unit instruction that gives a bank back and does not wait for it by itself (GATE-22). */
+/* A Matrix Unit instruction that hands back a bank without waiting for it itself (GATE-22). */
 static bool gives_unasked(const wg_race_party *p)
 {
     unsigned op = wg_opcode(p->word);
@@ -421,8 +421,7 @@ static bool gives_unasked(const wg_race_party *p)
 }
 
 /*
- * One side has not waited for the bank: the Matrix Unit's instruction or, if that knows of the last handover, the
- * unpacker's.
+ * One side has not waited for the bank: the Matrix Unit's instruction or, if it knows of the last handover, the unpacker's.
  */
 static void owner_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b,
                         const wg_race_party *pb, uint32_t first, wg_words *why, wg_words *how, wg_race *race)
@@ -478,7 +477,7 @@ static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, cons
     }
 }
 
-/* Words from which UNPACR makes its first address: base and offset of each context. */
+/* Words from which UNPACR computes its first address: base and offset of each context. */
 static bool makes_unpack_address(const wg_races *r, uint32_t index)
 {
     static const uint16_t firsts[] = {WG_CFG_THCON_SEC0_REG3_Base_address, WG_CFG_THCON_SEC0_REG7_Offset_address,
@@ -492,10 +491,10 @@ static bool makes_unpack_address(const wg_races *r, uint32_t index)
 
 /*
  * Decided here: the Matrix Unit reads MATH_Offset as an instruction enters its pipeline. No page says so, and S3's
- * sixth pattern waits for it; but every public kernel moves MATH_Offset from tile to tile without, so it is a note (of
- * formats and modes nothing of the kind is known, and kernels wait). So is a context's address that the unpack thread
- * itself changes: UNPACR keeps its thread for as long as it works out the first address (UNPACR_Regular.md,
- * "Performance"), and public matrix products rely on it.
+ * sixth pattern waits for it; but every public kernel changes MATH_Offset from tile to tile without waiting, so it is a note
+ * (for formats and modes no such use is known, and kernels wait). So is a context's address that the unpack thread itself
+ * changes: UNPACR blocks its thread while it computes the first address (UNPACR_Regular.md, "Performance"), and public matrix
+ * products rely on it.
  */
 static bool read_at_start(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first)
 {

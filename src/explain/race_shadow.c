@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shadow: for each granule (16 bytes of L1, a configuration word, a register, a row …) the touches that a new one
- * may race with. A write that is ordered after all earlier touches of its bits replaces them.
+ * The shadow: for each granule (16 bytes of L1, a configuration word, a register, a row …) the touches that a later one may
+ * race with. A write that is ordered after all earlier touches of its bits replaces them.
  *
  * A granule keeps WG_CELLS touches. One more evicts the oldest read or, without reads, the oldest touch. Evictions are
  * counted.
@@ -143,8 +143,8 @@ static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsign
 }
 
 /*
- * A write that leaves the bits unchanged does not conflict with a read. It conflicts with another write, since the
- * order decides which value stays, unless one party (a thread or its core) writes the same value twice.
+ * A write that leaves the bits unchanged does not conflict with a read. It conflicts with another write, since the order
+ * decides which value remains, unless one party (a thread or its core) writes the same value twice.
  */
 static uint32_t minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
 {
@@ -168,7 +168,7 @@ static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint3
         return false;
     if (space == WG_TOUCH_CONFIG && !minds(c, b, mask, how))
         return false;
-    /* Hardware read-modify-writes race neither with each other nor with reads that are meant to see them. */
+    /* Hardware read-modify-writes race neither with each other nor with reads intended to see them. */
     if (c->how & WG_TOUCH_ATOMIC && how & WG_TOUCH_ATOMIC)
         return false;
     return true;
@@ -253,7 +253,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
             h->last = at;
             h->mask |= minds(c, b, mask, how);
         }
-        /* What is ordered with this write is ordered with what it hides, and with older reads by the same party. */
+        /* A touch ordered with this write is ordered with those that it hides, and with older reads by the same party. */
         bool replaces = write ? ordered || mine : !(c->how & WG_TOUCH_WRITE) && (mine || (ordered && c->k == b->k));
         if (replaces)
             c->mask &= ~hides(c, b, mask, how);
@@ -362,7 +362,7 @@ void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t by
             continue;
         if (c->snap)
             wg_clock_join(to, wg_race_clock(r, c->snap));
-        if (wg_k_unordered(c->k)) { /* this write has been seen; it tells nothing of others */
+        if (wg_k_unordered(c->k)) { /* this write is visible; it implies nothing about others */
             c->k = WG_K_NONE;
             c->value = 0;
         }
@@ -374,8 +374,8 @@ void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t by
 }
 
 /*
- * The host acts between two cycles and knows everything that was complete by then. A spin on what it wrote acquires
- * that. For all others, what it wrote counts as having been there.
+ * The host acts between two cycles and knows everything complete by then. A spin on its write acquires that. For all others,
+ * its data counts as present from the start.
  */
 void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes)
 {

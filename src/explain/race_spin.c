@@ -5,10 +5,10 @@
  *     again:  lw t0, 0(t1)        the code decides, not the run: it spins even if the first read ends the loop
  *             bne t0, t2, again
  *
- * The code after the load is analysed as a graph. At each place, each register holds a known number or a name for what
- * it was computed from, so that two loads of one location are recognised whatever registers they use. It is also known
- * whether a register depends on the load's value. The stack is private to the core: stores there are allowed and
- * tracked. Calls are followed one level deep.
+ * The code after the load is analysed as a graph. At each place, each register holds a known number or a name for its
+ * computation, so that two loads of one location are recognised whatever registers they use. It is also known whether a
+ * register depends on the load's value. The stack is private to the core: stores there are allowed and tracked. Calls are
+ * followed one level deep.
  *
  *     direct    a path leads back to the load, and a branch that depends on its value decides whether it is taken
  *     peeled    there is no such path, but another load of the location that spins directly comes next, always or by
@@ -37,11 +37,11 @@ typedef struct rv {
     uint8_t op, rd, rs1, rs2, kind; /* kind: funct3 */
 } rv;
 
-/* A place in the code, and what is known when it is reached. */
+/* A place in the code, and the knowledge on reaching it. */
 typedef struct spot {
     uint32_t pc, back_to; /* back_to: in a function that was called from here, where it returns to; 0: it is not */
-    uint32_t pointer;     /* what the register holds that the load takes its address from … */
-    bool numbered;        /* … if that is a number */
+    uint32_t pointer;     /* value of the load's address register … */
+    bool numbered;        /* … if it is a number */
     rv i;
     int8_t next[2]; /* -1: none, or outside the code examined */
     bool reached, same_place;
@@ -63,7 +63,7 @@ struct wg_race_code {
 
 bool wg_race_code_make(wg_races *r)
 {
-    r->looked_at = calloc(2, sizeof *r->looked_at); /* one to look from, one for the load that it leads to */
+    r->looked_at = calloc(2, sizeof *r->looked_at); /* one for the load examined, one for the load it leads to */
     r->bytes += 2 * sizeof *r->looked_at;
     return r->looked_at != NULL;
 }
@@ -224,8 +224,7 @@ static int8_t spot_at(struct wg_race_code *c, uint32_t pc, uint32_t back_to, con
 static value held_at_first(int32_t at) { return named(4, stack(at), 2); }
 
 /*
- * Merges what is known after one place into the next. Only facts that all paths agree on stay. True: something
- * changed.
+ * Merges the knowledge after one place into the next. Only facts common to all paths remain. True: something changed.
  */
 static bool flow_into(spot *to, const spot *after, bool is_load_again)
 {
@@ -268,7 +267,7 @@ static bool flow_into(spot *to, const spot *after, bool is_load_again)
     return changed;
 }
 
-/* What is known after s, and its successors: at most two. Returns their number. */
+/* Computes the knowledge after s, and its successors: at most two. Returns their number. */
 static unsigned step(const spot *s, spot *after, uint32_t to[2], uint32_t back_to[2], bool first)
 {
     const rv *i = &s->i;
@@ -414,7 +413,10 @@ static void find_ways(struct wg_race_code *c)
     }
 }
 
-/* A branch that depends on the load: one path leads back to the location, the other does not, or need not. */
+/*
+ * Is there a branch that depends on the load, with one path back to the location and the other leading, or possibly leading,
+ * elsewhere?
+ */
 static bool decides(const struct wg_race_code *c)
 {
     for (unsigned at = 1; at < c->count; at++) {

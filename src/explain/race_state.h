@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside the race detector: clocks, instructions under way, shadow.
+ * Internals of the race detector: clocks, instructions in flight, shadow.
  *
- * A clock has one number per stream of things that happen in order; a larger number means to know of more:
+ * A clock has one number per stream of ordered events; a larger number means knowledge of more of them:
  *
  *     I(thread)        instructions that passed the gate         X(thread)         MOPs taken by the expander
  *     D(unit, thread)  of these, those completed by the unit     P(core)           memory instructions, program order
@@ -20,7 +20,7 @@
 #include "explain/race.h"
 #include "isa/isa.h"
 
-/* Where an instruction's work happens, as far as order is concerned. */
+/* Where an instruction executes, for the purpose of ordering. */
 typedef enum wg_race_unit {
     WG_RU_UNPACK0,
     WG_RU_UNPACK1,
@@ -35,7 +35,7 @@ typedef enum wg_race_unit {
     WG_RU_CONFIG,
     WG_RU_CONFIG_LATE,   /* RMWCIB and SETC16; WRCFG and CFGSHIFTMASK */
     WG_RU_CONFIG_SLOW,   /* STREAMWRCFG */
-    WG_RU_CONFIG_RESULT, /* what RDCFG gives a GPR */
+    WG_RU_CONFIG_RESULT, /* RDCFG's write to a GPR */
     WG_RU_MOVER,
     WG_RU_MISC,
     WG_RU_SYNC,
@@ -49,8 +49,8 @@ typedef enum wg_race_unit {
 } wg_race_unit;
 
 enum {
-    WG_RACE_QUEUES = 24, /* wg_queue_of(): a core's paths, mailboxes apart */
-    WG_RACE_REGIONS = 8, /* of these, those of which the order matters, and one for all others */
+    WG_RACE_QUEUES = 24, /* wg_queue_of(): a core's paths, without mailboxes */
+    WG_RACE_REGIONS = 8, /* of these, those whose order matters, and one for all others */
     WG_RACE_STREAMS = WG_THREADS,
     WG_K_I = 0,
     WG_K_X = WG_K_I + WG_THREADS,
@@ -58,12 +58,12 @@ enum {
     WG_K_P = WG_K_D + WG_RACE_UNITS * WG_RACE_STREAMS,
     WG_K_M = WG_K_P + WG_CORES,
     WG_K_NOC = WG_K_M + WG_CORES * WG_RACE_REGIONS, /* race_noc.c: */
-    WG_K_SOURCE = WG_K_NOC,                         /* … what requests read, by NoC */
-    WG_K_ANSWER = WG_K_SOURCE + 2,                  /* … what answers write, by NoC */
+    WG_K_SOURCE = WG_K_NOC,                         /* … reads by requests, by NoC */
+    WG_K_ANSWER = WG_K_SOURCE + 2,                  /* … writes by answers, by NoC */
     WG_K_RMT = WG_K_ANSWER + 2,                     /* … other tiles, several to one number if there are many */
     WG_K_LOOSE = WG_K_RMT + 16,                     /* … those of their packets that may overtake each other */
     WG_K_TDMA = WG_K_LOOSE + 16,                    /* … the Mover for TDMA-RISC */
-    WG_K_NONE = WG_K_TDMA + 1,                      /* a stamp that everybody knows: the host's */
+    WG_K_NONE = WG_K_TDMA + 1,                      /* a stamp known to all: the host's */
     WG_CLOCK = (WG_K_NONE + 1 + 7) / 8 * 8
 };
 /* Touches of one of these streams are in no order among themselves. */
@@ -87,7 +87,7 @@ typedef struct wg_clock {
     uint32_t v[WG_CLOCK];
 } wg_clock;
 
-/* Each says whether there was anything new in it. */
+/* Each returns whether it added anything. */
 bool wg_clock_join(wg_clock *to, const wg_clock *from); /* race_clock.c */
 static inline bool wg_clock_see(wg_clock *c, unsigned k, uint32_t value)
 {
@@ -97,14 +97,14 @@ static inline bool wg_clock_see(wg_clock *c, unsigned k, uint32_t value)
     return true;
 }
 
-/* A clock kept for later: a copy in the pool, and up to two numbers on top of it. */
+/* A stored clock: a copy in the pool, and up to two numbers on top of it. */
 typedef struct wg_ref {
     uint32_t snap; /* 0: none */
     uint16_t k1, k2;
     uint32_t v1, v2;
 } wg_ref;
 
-/* The queues that the wait for a core's requests is about. */
+/* The queues covered by the wait for a core's requests. */
 enum { WG_WAITED_QUEUES = 3 };
 static const uint8_t wg_race_waited_queue[WG_WAITED_QUEUES] = {WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA};
 
@@ -131,46 +131,45 @@ typedef struct wg_race_insn {
     uint64_t id;
     uint32_t seq; /* in the order of passing the gate; 0: has not */
     uint32_t word, pc, parent;
-    uint32_t snap;             /* what its thread knew when it passed */
-    uint32_t push_snap;        /* what the core that pushed it knew */
-    uint32_t push_p, push_mop; /* that core's program order, and its stores to MOP configuration */
-    uint32_t push_number;      /* of the thread's pushes, for Auto TTSync */
-    uint32_t
-        push_before[WG_WAITED_QUEUES]; /* requests of the thread's core that are sure to have been emitted before */
-    uint32_t party[2];                 /* cached, of reads and of writes; 0: none */
+    uint32_t snap;                          /* its thread's clock when it passed */
+    uint32_t push_snap;                     /* clock of the core that pushed it */
+    uint32_t push_p, push_mop;              /* that core's program order, and its stores to MOP configuration */
+    uint32_t push_number;                   /* of the thread's pushes, for Auto TTSync */
+    uint32_t push_before[WG_WAITED_QUEUES]; /* requests of the thread's core that were certainly emitted before */
+    uint32_t party[2];                      /* cached, of reads and of writes; 0: none */
     uint8_t party_agent[2];
     uint8_t source; /* core; WG_CORES: the host */
     bool boot;      /* pushed by B before any T core ran */
 } wg_race_insn;
 
-/* Locations with names of their own: a report lists each of them. Rows and addresses it gives by example. */
+/* Locations with names of their own: a report lists each of them. For rows and addresses it gives an example. */
 static inline bool wg_race_by_name(unsigned space)
 {
     return space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG || space == WG_TOUCH_GPR;
 }
 
-/* In a cell's `how`: over before the thread issues anything else, whatever the unit. */
+/* In a cell's `how`: complete before the thread issues anything else, whatever the unit. */
 enum { WG_RACE_PROMPT = 0x8000 };
 
 /* A touch in the shadow. */
 typedef struct wg_cell {
     uint16_t k;     /* stream */
     uint8_t unit;   /* wg_race_unit of an instruction; WG_RACE_UNITS: none */
-    uint8_t thread; /* of an instruction, else core | 0x80; race_noc.c has codes of its own behind the cores */
+    uint8_t thread; /* of an instruction, else core | 0x80; race_noc.c has further codes after the cores */
     uint32_t value; /* number in the stream */
     uint32_t mask;  /* bits or bytes of the granule */
-    uint32_t snap;  /* what its author knew */
+    uint32_t snap;  /* its author's clock */
     uint16_t party; /* at most WG_PARTIES */
     uint16_t how;
     uint16_t core_k; /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
     uint16_t spare;
     uint32_t core_v; /* its number there */
     uint32_t pushes; /* of an instruction: the number of its push; of an access: pushes before it */
-    uint32_t kept;   /* of a write to configuration: bits that it left as they were */
+    uint32_t kept;   /* of a write to configuration: bits that it did not change */
     uint32_t cycle;  /* its low half: wg_race_cycle() */
 } wg_cell;
 
-/* The cycle of a touch of which the cell has the low half, seen from one not before it. */
+/* The cycle of a touch from its low half in the cell, seen from a cycle not before it. */
 static inline uint64_t wg_race_cycle(uint32_t low, uint64_t now) { return now - (uint32_t)((uint32_t)now - low); }
 
 typedef struct wg_granule {
@@ -187,7 +186,7 @@ typedef struct wg_shadow {
 
 typedef struct wg_race_semaphore {
     uint32_t inits;
-    wg_clock init;        /* what the last SEMINIT knew */
+    wg_clock init;        /* the last SEMINIT's clock */
     uint32_t posts, gets; /* since SEMINIT, whose value counts as posts */
     uint32_t value, max;
     wg_ref post[WG_SEM_LOG], get[WG_SEM_LOG];
@@ -198,7 +197,7 @@ typedef struct wg_race_semaphore {
 typedef struct wg_ref_fifo {
     wg_ref ref[WG_FIFO_LOG];
     uint32_t head, count;
-    uint32_t party; /* that put the last one in */
+    uint32_t party; /* that stored the last one */
 } wg_ref_fifo;
 
 /* A request between emission and processing. */
@@ -207,7 +206,7 @@ typedef struct wg_race_request {
     uint32_t pushes;                   /* of the core before it, in program order */
     uint32_t before[WG_WAITED_QUEUES]; /* of a push: wg_race_insn's push_before */
     uint32_t address, pc;
-    bool early; /* a load that may have overtaken the core's last command to the NIU or TDMA-RISC it looks at */
+    bool early; /* a load that may have overtaken the core's last command to the NIU or TDMA-RISC it polls */
 } wg_race_request;
 
 enum { WG_EMISSIONS = 64 };
@@ -227,26 +226,26 @@ typedef struct wg_race_core {
     uint32_t count; /* memory instructions so far */
     wg_race_queue queue[WG_RACE_QUEUES];
     bool released;
-    /* Loads under way or unused, by destination register. */
+    /* Loads in flight or unused, by destination register. */
     uint64_t waiting;   /* bit per register: processed, and not used yet */
-    uint64_t has_clock; /* of these, those that bring more than their queue's number */
+    uint64_t has_clock; /* of these, those that carry more than their queue's number */
     uint16_t pend_k[64];
     uint32_t pend_v[64];
     wg_clock pend[64];
-    uint32_t ttsync_pc; /* a manual TTSync load that nobody has used; 0: none */
+    uint32_t ttsync_pc; /* a manual TTSync load whose value is unused; 0: none */
     uint8_t ttsync_rd;
     uint32_t pushes, fenced_pushes; /* requests emitted; as of the last fence */
     uint32_t stores;                /* emitted */
     struct {
         uint32_t address, stores;
-        bool open, looked; /* looked: somebody asked meanwhile whether it was done */
+        bool open, looked; /* looked: its completion has been polled meanwhile */
     } command[3];          /* the last one to either NIU and to TDMA-RISC; open: a load may still overtake it */
     wg_race_request now;   /* the request just processed */
     unsigned now_queue;
     uint32_t now_value;
     wg_race_request sync; /* the last store to the semaphore window */
     uint32_t sync_value;
-    wg_clock tracked; /* what Auto TTSync gave the request just processed */
+    wg_clock tracked; /* clock that Auto TTSync gave the request just processed */
     bool fresh_tracked, has_tracked;
 } wg_race_core;
 
@@ -267,8 +266,8 @@ typedef struct wg_race_thread {
     uint64_t latch_id;
     uint32_t latch_seq, latch_block;
     wg_clock release;
-    uint32_t flush;       /* FLUSHDMA that passed last: what comes behind it knows; 0: it was something else */
-    wg_clock unpacked[2]; /* what each unpacker's instructions waited for: those behind them in the unpacker know it */
+    uint32_t flush;       /* the FLUSHDMA that passed last, known to its successors; 0: it was something else */
+    wg_clock unpacked[2]; /* clocks acquired by each unpacker's instructions, known to later ones in the unpacker */
     uint32_t long_flip;   /* the last one that flips a bank, and takes longer than a cycle; 0: none */
     uint32_t rdcfg, rdcfg_party;               /* WH: the last RDCFG's number; 0: none */
     uint32_t late_lregs, late_seq, late_party; /* the last two-cycle result of the Vector Unit */
@@ -280,7 +279,7 @@ typedef struct wg_race_thread {
     } passed[8], wrote[8];
 } wg_race_thread;
 
-/* Who stored a command of a NIU or of TDMA-RISC, and what it knew. */
+/* The party that stored a command of a NIU or of TDMA-RISC, and its clock. */
 typedef struct wg_race_command_by {
     wg_ref ref;
     uint32_t pc;
@@ -298,8 +297,8 @@ typedef struct wg_race_commands {
 typedef struct wg_race_sent {
     uint64_t transaction;
     wg_race_command_by by;
-    uint32_t there; /* what this tile knew of the recipient's streams, in the recipient's pool; 0: see `know` */
-    uint32_t to;    /* the recipient; a multicast has more of them, which `know` speaks for */
+    uint32_t there; /* this tile's knowledge of the recipient's streams, in the recipient's pool; 0: see `know` */
+    uint32_t to;    /* the recipient; for the others of a multicast see `know` */
 } wg_race_sent;
 
 struct wg_races {
@@ -319,19 +318,21 @@ struct wg_races {
     uint32_t noc_count[WG_K_TDMA - WG_K_NOC];
     wg_races_group *group;
     unsigned index; /* in the group */
-    /* What other tiles know of the streams here, NULL: nothing; and what has arrived there, and nobody looked at. */
+    /*
+     * Other tiles' knowledge of the streams here, NULL: none; and knowledge that has arrived there but has not been acquired.
+     */
     wg_clock *know[WG_RACE_TILES], *news[WG_RACE_TILES];
-    wg_clock *asked; /* what the own NoC reads of declared flags found; NULL: there were none */
+    wg_clock *asked; /* clocks acquired by this tile's NoC reads of declared flags; NULL: none */
     wg_shadow shadow[WG_TOUCH_SPACES];
     wg_race_semaphore semaphore[8];
     wg_ref mutex[8];
     /* race_end.c */
     unsigned checks;                         /* WG_CHECK_RACE … */
-    uint64_t ended;                          /* the cycle in which the end was looked at, plus 1 */
+    uint64_t ended;                          /* 1 + the cycle in which the end was examined */
     uint32_t mutex_party[8];                 /* that holds it; 0: it is free */
-    uint32_t noc_party[WG_K_RMT - WG_K_NOC]; /* whose request was the last of the stream */
-    struct wg_race_init *init;               /* race_init.c; NULL: nobody asks */
-    uint8_t *given;                          /* per word of L1: whose it is; NULL: nobody asks */
+    uint32_t noc_party[WG_K_RMT - WG_K_NOC]; /* party of the stream's last request */
+    struct wg_race_init *init;               /* race_init.c; NULL: not requested */
+    uint8_t *given;                          /* per word of L1: its owner; NULL: not requested */
     wg_ref valid[4], freed[4];               /* banks: the last handover each way */
     wg_ref_fifo mailbox[WG_CORES][WG_CORES], pcbuf[WG_THREADS];
     wg_race_party *party;
@@ -346,9 +347,9 @@ struct wg_races {
     size_t races;
     struct {
         uint32_t address, bytes, party;
-    } buffered[4][4]; /* what each packer still holds */
+    } buffered[4][4]; /* contents of each packer's buffers */
     uint8_t buffers[4];
-    /* Pairs of a touch and a stream that have been reported lately: what else the two share is the same bug. */
+    /* Pairs of a touch and a stream that have been reported recently: further conflicts between the two are the same bug. */
     struct {
         uint32_t value, at;
         uint16_t k;
@@ -363,7 +364,7 @@ struct wg_races {
     } spin[1024];
 };
 
-/* Who acts now: the stamp of its touches and what it knows. */
+/* The current actor: the stamp of its touches and its knowledge. */
 typedef struct wg_actor {
     uint16_t k;
     uint8_t unit, thread; /* as in wg_cell */
@@ -372,7 +373,7 @@ typedef struct wg_actor {
     const wg_clock *clock, *clock2; /* clock2 may be NULL */
     uint32_t snap;
     uint32_t party;
-    uint32_t own_k, own_v; /* one number more that it knows: P of the core that did it, or pushed it */
+    uint32_t own_k, own_v; /* one more number that it knows: P of the core that did it, or pushed it */
     uint32_t mask, kept;   /* of the touch; kept as in wg_cell */
     uint32_t pushes;       /* as in wg_cell */
     uint32_t value2, max2; /* SEMINIT's operands */
@@ -398,12 +399,12 @@ const wg_clock *wg_race_clock(wg_races *r, uint32_t snap); /* never NULL; a forg
 bool wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref);
 uint32_t wg_race_thread_snap(wg_races *r, unsigned thread);
 uint32_t wg_race_core_snap(wg_races *r, unsigned core);
-/* All that is over, as the host sees it. */
+/* Everything that is complete, as the host sees it. */
 uint32_t wg_race_host_snap(wg_races *r);
-/* The numbers that all of a thread's instructions have been completed give. */
+/* Adds the numbers that follow if all of a thread's instructions have completed. */
 void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread);
 
-/* The thread whose a cell is, a T core's instructions and its own accesses alike; others by themselves. */
+/* The owner of a cell: the thread, for its instructions and its T core's accesses alike; others are their own owners. */
 static inline unsigned wg_race_owner(unsigned thread)
 {
     return thread >= (0x80 | WG_CORE_T0) && thread < (0x80 | WG_CORES) ? thread - (0x80 | WG_CORE_T0) : thread;
@@ -414,24 +415,24 @@ static inline bool wg_race_one_pusher(const wg_cell *a, const wg_actor *b) { ret
 
 /* race_order.c */
 bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how);
-/* The run saw b last, but what b does was over before a could begin, however late it was noticed. */
+/* The run observed b last, but b was complete before a could begin. */
 bool wg_race_was_over(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how);
 const char *wg_race_unit_text(unsigned unit);
 
-/* race_shadow.c: a touch, tested and remembered. */
+/* race_shadow.c: tests and records a touch. */
 bool wg_shadow_make(wg_races *r);
 void wg_shadow_free(wg_races *r);
 void wg_race_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how);
-/* The writes of these bytes of L1 that a spin read sees: their authors' knowledge. */
+/* Acquires the clocks of the writes of these bytes of L1 that a spinning read sees. */
 void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t bytes);
 void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes);
-enum { WG_HOST_FLAG = 64 }; /* bytes: more than that are data */
+enum { WG_HOST_FLAG = 64 }; /* bytes: more than this are data */
 
-/* race.c: instructions under way; NULL: not known. */
+/* race.c: instructions in flight; NULL: not known. */
 wg_race_insn *wg_race_insn_at(wg_races *r, unsigned thread, uint64_t id);
 uint32_t wg_race_insn_party(wg_races *r, unsigned agent, unsigned thread, wg_race_insn *i, bool write, uint64_t cycle);
 wg_ref wg_race_insn_ref(const wg_race_insn *i, unsigned thread);
-/* The thread's gate has learnt something; the instruction passing knows it too. */
+/* The thread's gate has acquired a clock; the instruction being issued has it, too. */
 void wg_race_learnt(wg_races *r, unsigned thread, wg_race_insn *i);
 
 /* race_units.c */
@@ -458,7 +459,7 @@ bool wg_race_is_command(const wg_races *r, unsigned path, uint32_t address);
 void wg_race_noc_sent(wg_races *r, const wg_event *e);
 void wg_race_noc_arrived(wg_races *r, const wg_event *e);
 void wg_race_tdma_touch(wg_races *r, const wg_event *e);
-/* A core looks at what has arrived: a flag, a counter. */
+/* A core has polled a flag or a counter. */
 void wg_race_noc_looked(wg_races *r);
 void wg_race_noc_free(wg_races *r);
 

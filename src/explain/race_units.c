@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The race detector's reading of the units' touches: which stream stamps a touch, what its instruction knew, and the
- * rules that go by touches alone (packers' buffers, two-cycle results of the Vector Unit).
+ * The race detector's reading of the units' touches: the stream that stamps a touch, its instruction's clock, and the rules
+ * based only on touches (packers' buffers, two-cycle results of the Vector Unit).
  */
 #include "explain/race_state.h"
 
@@ -200,7 +200,7 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
     if (how & WG_TOUCH_BUFFERED)
         return;
     if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
-        /* An UNPACR_NOP that does not wait like UNPACR waits until the Matrix Unit's bank is not the Matrix Unit's. */
+        /* An UNPACR_NOP that does not wait like UNPACR waits until the Matrix Unit no longer owns its current bank. */
         unsigned bank_index = unit != WG_RU_MATRIX && e->part ? e->part - 1u : (unsigned)e->b / 64 & 3;
         if (unit == WG_RU_MATRIX) { /* it waited at the gate: all later instructions know */
             if (wg_race_join(r, &t->clock, &r->valid[bank_index]))

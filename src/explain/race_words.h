@@ -5,7 +5,7 @@
 
 #include "explain/race_state.h"
 
-/* Text into a buffer, as much as fits. */
+/* Text in a buffer, truncated if necessary. */
 typedef struct wg_words {
     char *at;
     size_t left;

@@ -78,7 +78,7 @@ static uint32_t store_offset(uint32_t i)
     return offset | (i >> 31 ? 0xFFFFF000u : 0);
 }
 
-/* A constant that the program holds or makes. */
+/* A constant that the program contains or computes. */
 static void note_constant(walk *w, uint32_t value, uint32_t pc)
 {
     const wg_wanted *wanted = w->wanted;
@@ -93,7 +93,7 @@ static void note_constant(walk *w, uint32_t value, uint32_t pc)
     }
 }
 
-/* What the thread's expanders hold counts if an instruction that starts them is reachable. */
+/* The contents of the thread's expanders count if an instruction that starts them is reachable. */
 static bool expands_to_it(const walk *w, uint32_t word)
 {
     const wg_frontend *f = &w->t->frontend[w->core >= WG_CORE_T0 ? w->core - WG_CORE_T0 : 0];
@@ -121,7 +121,7 @@ static void tensix(walk *w, uint32_t pc, uint32_t word)
     visit(w, pc + 4);
 }
 
-/* The target of a jump through a register that the instruction before has set; false: not known. */
+/* The target of a jump through a register that the previous instruction has set; false: not known. */
 static bool set_before(const walk *w, uint32_t pc, uint32_t i, uint32_t *target)
 {
     uint32_t before, offset = i >> 20 | (i >> 31 ? 0xFFFFF000u : 0);
@@ -138,7 +138,7 @@ static void jalr(walk *w, uint32_t pc, uint32_t i)
     uint32_t target;
     unsigned rd = i >> 7 & 31, rs1 = i >> 15 & 31;
     if (rd)
-        visit(w, pc + 4); /* it comes back */
+        visit(w, pc + 4); /* it returns */
     else if (rs1 == RA)
         return; /* a return: callers are visited on their own */
     if (set_before(w, pc, i, &target))
@@ -147,7 +147,7 @@ static void jalr(walk *w, uint32_t pc, uint32_t i)
         w->unknown_jump = true;
 }
 
-/* lui, and the addi behind it. */
+/* lui, and the addi after it. */
 static void constant(walk *w, uint32_t pc, uint32_t lui)
 {
     uint32_t next, value = lui & 0xFFFFF000u;
@@ -189,7 +189,7 @@ static void step(walk *w, uint32_t pc)
     visit(w, pc + 4);
 }
 
-/* Is the word the address behind a call? */
+/* Is the word the address after a call? */
 static bool is_return_address(const walk *w, uint32_t value)
 {
     uint32_t call;
@@ -198,7 +198,7 @@ static bool is_return_address(const walk *w, uint32_t value)
     return ((call & 0x7F) == OP_JAL || (call & 0x7F) == OP_JALR) && (call >> 7 & 31) == RA;
 }
 
-/* Callers: the return address in ra, and those on the stack. Pointers to instruction buffers lie there, too. */
+/* Callers: the return address in ra, and those on the stack. Pointers to instruction buffers are there, too. */
 static void frames(walk *w)
 {
     uint32_t x[32] = {0}, bytes = w->t->spec->core[w->core].ram_bytes;

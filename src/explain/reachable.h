@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a core can still do: the instructions that its program can reach from where it stands. The hang report asks it
- * before it says that a core could still post a semaphore or push an instruction.
+ * The instructions that a core's program can reach from its current pc. The hang report uses it to decide whether a core
+ * could still post a semaphore or push an instruction.
  */
 #ifndef WG_REACHABLE_H
 #define WG_REACHABLE_H
 
 #include "explain/queued.h"
 
-/* What is asked for: a Tensix instruction, or a store that does the same. */
+/* The target of the search: a Tensix instruction, or a store with the same effect. */
 typedef struct wg_wanted {
     wg_word_test test;
     unsigned argument;
@@ -22,8 +22,8 @@ typedef enum wg_reachable {
 } wg_reachable;
 
 /*
- * Conservative: both ways of every branch are taken, calls return, and callers that are still on the stack go on. What
- * goes through pointers is MAYBE.
+ * Conservative: both directions of every branch are followed, calls return, and callers still on the stack continue. Accesses
+ * through pointers are MAYBE.
  */
 wg_reachable wg_core_reaches(wg_device *dev, unsigned core, uint32_t from, const wg_wanted *wanted, uint32_t *pc);
 

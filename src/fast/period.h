@@ -80,7 +80,7 @@ bool wg_period_same_l0(const wg_tile *t, const wg_core_run *a, const wg_core_run
                        uint8_t *turned);
 /* Does the core's state hold only what a replay can handle? */
 bool wg_period_holds(const wg_core_run *run);
-/* Moves the core and its requests on by so many periods. */
+/* Advances the core and its requests by this many periods. */
 void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t done);
 /* The number of periods before the next periodic flush of the core's L0 cache. */
 uint64_t wg_period_before_flush(const wg_tile *t, const wg_period *p, unsigned core);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The assembler's errors: where, what, and which known name was probably meant. */
+/* The assembler's errors: position, message, and the known name that was probably meant. */
 #include "isa/asm_internal.h"
 
 #include <stdarg.h>
@@ -79,9 +79,9 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 }
 
 typedef struct wg_nearest {
-    const char *name; /* what was written */
+    const char *name; /* as written */
     size_t length;
-    unsigned best; /* distance of the nearest so far; starts one beyond what counts as near */
+    unsigned best; /* distance of the nearest so far; starts one above the limit */
     char text[64];
 } wg_nearest;
 
@@ -138,7 +138,7 @@ wg_asm_code wg_asm_fail_mnemonic(wg_asm_line *line, size_t at, const char *name,
     return WG_ASM_UNKNOWN_MNEMONIC;
 }
 
-/* The suffix that makes a configuration field's name a number, or NULL. */
+/* The suffix that turns a configuration field's name into a number, or NULL. */
 static const char *config_suffix(const char *name, size_t length)
 {
     static const char *const suffixes[] = {"_ADDR32", "_SHAMT", "_MASK"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operand expressions: C's operators and precedences over 64-bit integers, with names. Two small
- * stacks instead of recursion, so that no input can nest deeper than they are.
+ * stacks instead of recursion, so that input cannot nest arbitrarily deep.
  */
 #include "isa/asm_internal.h"
 
@@ -148,7 +148,7 @@ enum { DEPTH = 64 };
 typedef struct wg_evaluation {
     int64_t values[DEPTH];
     uint8_t operators[DEPTH];
-    uint32_t columns[DEPTH]; /* where each operator stands */
+    uint32_t columns[DEPTH]; /* position of each operator */
     unsigned value_count, operator_count;
 } wg_evaluation;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the assembler's files share: a cursor over one line, errors, expressions, near misses. */
+/* Shared by the assembler's files: a cursor over one line, errors, expressions, near misses. */
 #ifndef WG_ISA_ASM_INTERNAL_H
 #define WG_ISA_ASM_INTERNAL_H
 
@@ -16,7 +16,7 @@ typedef struct wg_asm_line {
 /* Fills in the error and returns its code. */
 wg_asm_code wg_asm_fail(wg_asm_line *line, wg_asm_code code, size_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same for an unknown name, with the nearest known one; `field` may be NULL. */
+/* As wg_asm_fail(), for an unknown name, with the nearest known one; `field` may be NULL. */
 wg_asm_code wg_asm_fail_mnemonic(wg_asm_line *line, size_t at, const char *name, size_t length);
 wg_asm_code wg_asm_fail_symbol(wg_asm_line *line, size_t at, const char *name, size_t length,
                                const wg_isa_field *field);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensix text to words, one line at a time. The usual operand, a plain decimal number, is read here
- * without further ado; everything else goes through asm_expr.c.
+ * Tensix text to words, one line at a time. The most frequent operand, a decimal number, is read here; asm_expr.c reads all
+ * others.
  */
 #include "isa/asm_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what went wrong with the operands ---------------------------------------------------------------- */
+/* ---- errors in operands ------------------------------------------------------------------------------- */
 
 static wg_asm_code fail_count(wg_asm_line *l, size_t at, const wg_isa_insn *insn, unsigned given)
 {
@@ -64,7 +64,7 @@ static bool read_plain_number(wg_asm_line *l, int64_t *value)
     return true;
 }
 
-/* "name =" in front of an operand: moves past it and gives the field it names. */
+/* "name =" before an operand: skips it and returns the field it names. */
 static wg_asm_code read_field_name(wg_asm_line *l, const wg_isa_insn *insn, const wg_isa_field **field)
 {
     *field = NULL;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A place is one macro argument made of an initializer's parts; an absent field is all zero. */
+/* A position is one macro argument consisting of an initializer's parts; an absent field is all zero. */
 #define PLACE(word, shift, width) \
     { \
         (uint32_t)(((width) >= 32 ? UINT64_C(0x100000000) : UINT64_C(1) << (width) % 32) - 1), word, shift, width \
@@ -75,7 +75,7 @@ const char *const wg_tcfg_names[WG_TCFG_COUNT] = {
 #include "isa/thread_config_fields.def"
 };
 
-/* The lengths are a compact prefilter: most names fall out without being touched. */
+/* The lengths are a compact prefilter: most names are rejected without being read. */
 static const uint8_t cfg_lengths[WG_CFG_COUNT] = {
 #define AT(word, shift, width)
 #define NOT_HERE

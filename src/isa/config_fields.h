@@ -2,7 +2,7 @@
 /*
  * The fields of the Tensix backend's configuration, as data: Config (32-bit words, two banks) has
  * WG_CFG_<name>, ThreadConfig (16-bit words, one set per thread) has WG_TCFG_<name>, over both
- * architectures. Names and places are in config_fields.def and thread_config_fields.def.
+ * architectures. Names and positions are in config_fields.def and thread_config_fields.def.
  */
 #ifndef WG_ISA_CONFIG_FIELDS_H
 #define WG_ISA_CONFIG_FIELDS_H
@@ -28,7 +28,7 @@ typedef enum wg_tcfg_id {
     WG_TCFG_COUNT
 } wg_tcfg_id;
 
-/* A field lies in one word, except that one wider than 32 bits takes whole words from `word` on. */
+/* A field lies in one word; one wider than 32 bits occupies whole words from `word` on. */
 typedef struct wg_cfg_field {
     uint32_t mask; /* of the value, at bit 0; 0 on an architecture that has no such field */
     uint16_t word; /* "ADDR32" */
@@ -74,7 +74,7 @@ static inline void wg_tcfg_insert(const wg_cfg_field *f, uint16_t *words, uint32
         words[f->word] = (uint16_t)((words[f->word] & ~(f->mask << f->shift)) | (value & f->mask) << f->shift);
 }
 
-/* All of a field, any width, low bits first; what the field does not have is 0. */
+/* A whole field of any width, low bits first; bits beyond it are 0. */
 static inline void wg_cfg_extract_wide(const wg_cfg_field *f, const uint32_t *words, uint32_t out[4])
 {
     out[0] = wg_cfg_extract(f, words);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "isa/config_fields.h"
 
-/* Mnemonics in lower case, computed by the compiler: 16 bytes each, to be copied whole. */
+/* Mnemonics in lower case, computed by the compiler: 16 bytes each, copied whole. */
 #define LOWER(c) ((char)((c) >= 'A' && (c) <= 'Z' ? (c) + 32 : (c)))
 #define PADDED(literal) (literal "\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
 #define LETTERS(p) \
@@ -67,7 +67,7 @@ static char *put_hex(char *at, uint32_t value, unsigned least)
     return at;
 }
 
-/* One name for the whole value, or names for its bits and a number for what is left. */
+/* One name for the whole value, or names for its bits and a number for the rest. */
 static char *put_mask(char *at, const wg_isa_symbol *symbols, uint32_t value)
 {
     for (const wg_isa_symbol *s = symbols; s->name; s++)
@@ -92,7 +92,7 @@ static char *put_mask(char *at, const wg_isa_symbol *symbols, uint32_t value)
     return at;
 }
 
-/* A configuration word by the name of the first field in it that has one of these bits; or of the first there. */
+/* Names a configuration word by its first field with one of these bits, or else by its first field. */
 static char *put_word_index(char *at, const wg_cfg_field *fields, const char *const *names, unsigned count,
                             uint32_t word, uint32_t bits)
 {

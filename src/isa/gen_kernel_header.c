@@ -133,7 +133,7 @@ static void print_symbols(FILE *out)
 #undef SYMBOL
 }
 
-/* What opens the lines of each architecture, in order. */
+/* The line before each architecture's part, in order. */
 static const char *const arch_opens[] = {[WG_ARCH_BH] = "#ifndef WG_ARCH_WH\n", [WG_ARCH_WH] = "#else\n"};
 
 static void print_upper(FILE *out, const char *text)
@@ -144,7 +144,7 @@ static void print_upper(FILE *out, const char *text)
 
 static void print_addresses(FILE *out)
 {
-    /* The public headers' names, and our regions that have them. */
+    /* The public headers' names, and the regions they denote. */
     static const struct {
         const char *name;
         wg_region_id region;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instruction tables: insns.def and symbols.h turned into arrays, the checks on them that the
- * compiler can make, and lookup by name.
+ * The instruction tables: insns.def and symbols.h as arrays, compile-time checks of them, and lookup by name.
  */
 #include "isa/isa.h"
 
@@ -64,7 +63,7 @@ enum {
 #include "isa/insns.def"
 };
 
-/* Bits that fields own; as a sum and as an OR they are equal exactly if no bit is owned twice. */
+/* Bits owned by fields; their sum equals their OR exactly if no bit is owned twice. */
 enum {
 #define WG_FIELD(role, name, lo, width, symbols) | (int)MASK_OF(lo, width)
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
@@ -217,7 +216,7 @@ static const uint16_t name_hashes[HASHES] __attribute__((aligned(16))) = {
 #include "isa/insns.def"
 };
 
-/* The names once more, padded with zeros, to be compared whole. */
+/* The names padded with zeros, for comparison as a whole. */
 static const char padded_names[WG_I_COUNT][WG_NAME_HASH_MAX] = {
 #define WG_FIELD(role, name, lo, width, symbols)
 #define WG_INSN(insn, ...) [WG_I_##insn] = #insn,

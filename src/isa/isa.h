@@ -19,7 +19,7 @@
 /* The unit an instruction executes in; the first three never reach a backend unit. */
 typedef enum wg_unit {
     WG_UNIT_FRONTEND, /* MOP, MOP_CFG, REPLAY, RESOURCEDECL */
-    WG_UNIT_NONE,     /* NOP: passes the gate and is gone */
+    WG_UNIT_NONE,     /* NOP: passes the gate and disappears */
     WG_UNIT_INVALID,  /* no instruction has this opcode on this architecture */
     WG_UNIT_SYNC,
     WG_UNIT_UNPACK,
@@ -141,9 +141,8 @@ static inline bool wg_isa_field_is_signed(const wg_isa_field *f) { return f->rol
 static inline uint32_t wg_isa_spare(const wg_isa_insn *insn, uint32_t word) { return word & insn->spare_bits; }
 
 /*
- * Compile-time field access: WG_OPERAND(BH, STALLWAIT, stall_res, word). Behind it is one struct type
- * per instruction, never instantiated, in which the size of the member that is named after the field
- * says where the field is: lowest bit + 1 + 256 · width.
+ * Compile-time field access: WG_OPERAND(BH, STALLWAIT, stall_res, word). It uses one struct type per instruction, never
+ * instantiated, in which the size of the member named after the field encodes its position: lowest bit + 1 + 256 · width.
  */
 #define WG_FIELD(role, field, lo, width, symbols) char field[(lo) + 1 + 256 * (width)];
 #define WG_FORM_FIELD(field, lo, width) char field[(lo) + 1 + 256 * (width)];
@@ -172,11 +171,11 @@ static inline uint32_t wg_isa_spare(const wg_isa_insn *insn, uint32_t word) { re
     (((1u << WG_OPERAND_WIDTH(arch, insn, field)) - 1u) << WG_OPERAND_LO(arch, insn, field))
 /* Is a field set whose mask is in `masks`? */
 static inline bool wg_sets(uint32_t word, uint32_t masks) { return word & masks; }
-/* The same for a field that is at one place on both architectures; else it does not compile. */
+/* As WG_OPERAND, for a field at the same position on both architectures; otherwise it does not compile. */
 #define WG_GET(insn, field, word) \
     ((uint32_t)(WG_OPERAND(BH, insn, field, word) + \
                 0 * sizeof(char[WG_OPERAND_PLACE_(BH, insn, field) == WG_OPERAND_PLACE_(WH, insn, field) ? 1 : -1])))
-/* The place of a field, for tables: wg_field_at() reads it. */
+/* The position of a field, for tables: wg_field_at() reads it. */
 typedef struct wg_field_place {
     uint8_t lo, width;
 } wg_field_place;
@@ -190,7 +189,7 @@ static inline uint32_t wg_field_at(wg_field_place place, uint32_t word)
 }
 static inline uint32_t wg_field_bits(wg_field_place place) { return ((1u << place.width) - 1u) << place.lo; }
 
-/* Latencies by the record: WG_LATENCY_MVMUL and, as measured, WG_MEASURED_LATENCY_MVMUL. */
+/* Latencies from the records: WG_LATENCY_MVMUL and, as measured, WG_MEASURED_LATENCY_MVMUL. */
 enum {
 #define WG_FIELD(role, field, lo, width, symbols)
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \

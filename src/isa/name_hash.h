@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A 16-bit hash of an instruction name that the compiler can also compute from a string literal, so
- * that the table of hashes is an ordinary constant and nothing has to be set up at run time. The names
- * are hashed upper-case and without the "tt" prefix; no two of insns.def collide (test_isa.c looks).
+ * A 16-bit hash of an instruction name that the compiler can also compute from a string literal, so that the table of hashes
+ * is a constant and needs no setup at run time. The names are hashed upper-case and without the "tt" prefix; no two of
+ * insns.def collide (checked by test_isa.c).
  */
 #ifndef WG_ISA_NAME_HASH_H
 #define WG_ISA_NAME_HASH_H

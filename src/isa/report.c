@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instruction table written out, as Markdown for people or as JSON for programs. */
+/* Prints the instruction table, as Markdown for people or as JSON for programs. */
 #include "isa/report.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void put_number(const wg_output *o, const char *format, unsigned value)
 /* Which architectures have Auto TTSync. */
 static const bool auto_ttsync[] = {[WG_ARCH_BH] = true, [WG_ARCH_WH] = false};
 
-/* The tree whose page describes the instruction on this architecture; a WH page speaks for BH if it must. */
+/* The tree whose page describes the instruction on this architecture; a WH page serves for BH if there is no other. */
 static const char *page_tree(wg_arch_id arch, const wg_isa_insn *insn)
 {
     static const char *const trees[] = {[WG_ARCH_BH] = "BlackholeA0", [WG_ARCH_WH] = "WormholeB0"};
@@ -48,7 +48,7 @@ static void put_page(const wg_output *o, wg_arch_id arch, const wg_isa_insn *ins
     put(o, elsewhere ? insn->page + 3 : insn->page);
 }
 
-/* Two values that are the same in both timing profiles are shown once; 0 is variable. */
+/* A value that is the same in both timing profiles is shown once; 0 is variable. */
 static void put_timing(const wg_output *o, const uint8_t value[2])
 {
     if (value[0] == 0)

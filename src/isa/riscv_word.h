@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of a 32-bit RISC-V instruction word, for those who look at a core's instructions from outside. */
+/* Fields of a 32-bit RISC-V instruction word, for code outside the cores. */
 #ifndef WG_RISCV_WORD_H
 #define WG_RISCV_WORD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Major opcodes, the two low bits included. */
+/* Major opcodes, including the two low bits. */
 enum { WG_RV_LOAD = 0x03, WG_RV_STORE = 0x23 };
 
 static inline unsigned wg_rv_opcode(uint32_t word) { return word & 0x7F; }

@@ -14,7 +14,7 @@
 #define WG_BLOCK_SYMBOL_(S, bit, symbol, text) S(symbol, 1 << (bit))
 #define WG_SYMBOLS_block(S) WG_BLOCKS(WG_BLOCK_SYMBOL_, S) S(STALL_THREAD, 0x1FF)
 
-/* What a STALLWAIT waits for; then other names for the same bits, and sums. */
+/* STALLWAIT's conditions; then other names for the same bits, and combinations. */
 #define WG_WAIT_SYMBOL_BH_(S, id, symbol, bh, wh, holder, wakes, text) S(symbol, 1 << (bh))
 #define WG_WAIT_SYMBOL_WH_(S, id, symbol, bh, wh, holder, wakes, text) S(symbol, 1 << (wh))
 #define WG_WAIT_SYMBOL_(S, id, symbol, bit, holder, wakes, text) S(symbol, 1 << (bit))
@@ -52,7 +52,7 @@
     S(STALL_ON_ZERO, 0x1) \
     S(STALL_ON_MAX, 0x2)
 
-/* Blackhole: what RESOURCEDECL declares a class of instructions to touch (docs/auto_ttsync.md). */
+/* Blackhole: the resources that RESOURCEDECL declares for a class of instructions (docs/auto_ttsync.md). */
 #define WG_SYMBOLS_resource(S) \
     S(RESOURCE_CFG_READ, 0x001) \
     S(RESOURCE_CFG_WRITE, 0x002) \
@@ -75,7 +75,7 @@
     S(UNPACK_MATH_DONE, 6) \
     S(MATH_DONE, 7)
 
-/* Everything an operand may name, whichever operand it is in. */
+/* All names, valid in every operand. */
 #define WG_SYMBOLS_BH(S) \
     WG_SYMBOLS_block(S) WG_SYMBOLS_wait_bh(S) WG_SYMBOLS_sem(S) WG_SYMBOLS_semcond(S) WG_SYMBOLS_resource(S) \
         WG_SYMBOLS_sem_index(S)

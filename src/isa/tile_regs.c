@@ -35,14 +35,14 @@ const char *const wg_region_names[WG_REGION_COUNT] = {
 #include "isa/tile_regs.def"
 };
 
-/* NO_RESET stands where a value would; both "is it known" and "which" come from one token. */
+/* NO_RESET takes the place of a value: one token says both whether it is known and which it is. */
 #define NO_RESET UINT64_MAX
 #define PLACE(offset_, access_, reset_, count_, stride_) \
     .offset = offset_, .reset = (uint32_t)((reset_) == NO_RESET ? 0 : (reset_)), .stride = stride_, .count = count_, \
     .access = WG_REG_##access_, .reset_known = (reset_) != NO_RESET
 #define PLACE_AT(offset, access, reset) PLACE(offset, access, reset, 1, 0)
 
-/* A place expands to several initializers; the last parameter gathers them. */
+/* A position expands to several initializers; the last parameter collects them. */
 #define REGISTER(list_, name_, ...) [WG_REG_##list_##_##name_] = {.name = #name_, .list = WG_REGS_##list_, __VA_ARGS__},
 #define NONE_HERE .count = 0
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The address map and the memory-mapped registers of the tile and its neighbours, as data: names,
- * offsets, access, values after reset. What a register does is the business of the unit that has it.
+ * offsets, access, values after reset. The effects of a register are implemented by its unit.
  */
 #ifndef WG_ISA_TILE_REGS_H
 #define WG_ISA_TILE_REGS_H
@@ -71,7 +71,7 @@ typedef struct wg_tile_reg {
 extern const wg_tile_reg wg_tile_regs[2][WG_REG_COUNT];
 
 /*
- * The register at a byte offset in its region, and which element of it; WG_REG_COUNT if there is none.
+ * The register at a byte offset in its region, and its element; WG_REG_COUNT if there is none.
  * An offset inside a register that is not its first byte finds nothing.
  */
 wg_reg_id wg_tile_reg_at(wg_arch_id arch, wg_reg_list list, uint32_t offset, unsigned *element);

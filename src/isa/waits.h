@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What waits are about: one table of what a wait blocks, one of what a STALLWAIT waits for. The assembler's symbols, the
- * Wait Gate, the hang report and the race detector follow from them. A new condition is a line here and its predicate in
- * frontend/wait_gate.c, its order in explain/race.c; without these it does not compile.
- * Facts: STALLWAIT.md; GATE-07, GATE-10, GATE-27, GATE-28.
+ * The definition of waits: one table of block bits, one of STALLWAIT's conditions. The assembler's symbols, the
+ * Wait Gate, the hang report and the race detector follow from them. A new condition is a line here, its predicate in
+ * frontend/wait_gate.c, and its order in explain/race.c; without these it does not compile. Facts: STALLWAIT.md; GATE-07,
+ * GATE-10, GATE-27, GATE-28.
  */
 #ifndef WG_ISA_WAITS_H
 #define WG_ISA_WAITS_H
@@ -21,9 +21,9 @@
     B(S, 8, STALL_SFPU, "Vector Unit instructions")
 
 /*
- * BOTH(S, id, symbol, Blackhole's bit, Wormhole's bit, who must act, what wakes the gate, text), or BH and WH with one bit.
- * What wakes the gate: UNIT, whatever happens in the unit that must act; SRC, a source bank changes hands; ANY. `S` is
- * handed on to the rows.
+ * BOTH(S, id, symbol, Blackhole's bit, Wormhole's bit, holder, wake-up, text), or BH and WH with one bit. The holder is the
+ * agent that must act. Wake-up of the gate: UNIT, any event in the holder's unit; SRC, a source bank changes hands; ANY. `S`
+ * is passed on to the entries.
  */
 #define WG_WAITS(BOTH, BH, WH, S) \
     BOTH(S, SCALAR_MEMORY, THCON, 0, 0, SCALAR, ANY, \
@@ -45,7 +45,7 @@
     BOTH(S, VECTOR, SFPU1, 11, 14, VECTOR, UNIT, "the Vector Unit is idle for this thread") \
     BH(S, CONFIG, CFGEXU, 12, CONFIG, UNIT, "the Configuration Unit is idle")
 
-/* The same row for every condition, whoever has it: ROW(id, who must act, what wakes the gate, text). */
+/* The same entry for every condition of either architecture: ROW(id, holder, wake-up, text). */
 #define WG_EACH_WAIT(ROW) WG_WAITS(WG_WAIT_BOTH_, WG_WAIT_ONE_, WG_WAIT_ONE_, ROW)
 #define WG_WAIT_BOTH_(ROW, id, symbol, bh, wh, holder, wakes, text) ROW(id, holder, wakes, text)
 #define WG_WAIT_ONE_(ROW, id, symbol, bit, holder, wakes, text) ROW(id, holder, wakes, text)

@@ -120,7 +120,7 @@ static inline uint32_t wg_packet_flits(const wg_packet *p, uint32_t flit_bytes)
 {
     return p->kind == WG_PACKET_WRITE || p->kind == WG_PACKET_DATA ? 1 + (p->bytes + flit_bytes - 1) / flit_bytes : 1;
 }
-/* Cycles for which they keep a link, which rests for one behind so many (`pause`; 0: never). */
+/* Cycles for which they keep a link, which pauses for one after this many (`pause`; 0: never). */
 static inline uint32_t wg_packet_cycles(const wg_packet *p, uint32_t flit_bytes, uint32_t pause)
 {
     uint32_t flits = wg_packet_flits(p, flit_bytes);

@@ -3,14 +3,14 @@
  * Atomic operations on an aligned 16 bytes of L1.
  *
  *     NOC_AT_LEN_BE  15..12 operation
- *         1 increment       6..2 width of the integer less one, 1..0 which word
+ *         1 increment       6..2 width of the integer minus one, 1..0 which word
  *         3 swap by mask    9..2 which half-words
  *         4 compare and swap  9..6 new value, 5..2 compared with, 1..0 which word
  *         6, 7, 10 with 3 in 11..8   swap of a word
- *         9 (BH) add to all lanes, 3..0 format
+ *         9 (BH) add to all elements, 3..0 format
  *         10 with bit 11 set (BH)    operations of Zaamo, 10..8 which
  *
- * The result is the word at the address as it was, whichever word is changed.
+ * The result is the old word at the address, whichever word is changed.
  *
  * Facts: NoC/Atomics.md of each architecture and its diagrams. Sums of floating point are those of L1's accumulation.
  */
@@ -35,7 +35,7 @@ static uint32_t zaamo_of(unsigned op, uint32_t old, uint32_t data)
     }
 }
 
-/* Each lane of 16 bytes plus the lane of the word that is repeated. */
+/* Adds the repeated word to 16 bytes, element by element. */
 static bool add_lanes(uint32_t line[4], unsigned format, uint32_t data)
 {
     static const uint8_t floats[3] = {WG_FMT_FP32, WG_FMT_FP16, WG_FMT_BF16};

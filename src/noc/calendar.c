@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of the calendar, in and out; see calendar.h. */
+/* Inserts and removes the calendar's entries; see calendar.h. */
 #include "noc/calendar.h"
 
 #include <stddef.h>
@@ -34,7 +34,7 @@ static uint64_t first_listed(const wg_calendar *c)
             return c->base + (64 * word + (unsigned)__builtin_ctzll(bits) + DAYS - day) % DAYS;
         word = (word + 1) % (DAYS / 64);
         bits = c->listed[word];
-        if (i + 1 == DAYS / 64) /* the word it began with: the days before */
+        if (i + 1 == DAYS / 64) /* the first word again: the days before `base` */
             bits &= ~(~UINT64_C(0) << day % 64);
     }
     return UINT64_MAX;
@@ -51,7 +51,7 @@ void wg_calendar_put_entry(wg_calendar *c, uint64_t cycle, wg_network_event kind
     uint16_t i = c->unused;
     if (i)
         c->unused = c->entry[i].next;
-    else if (c->used < WG_CALENDAR_ENTRIES - 1) /* a flight has few entries, and a link fewer */
+    else if (c->used < WG_CALENDAR_ENTRIES - 1) /* cannot be exceeded: a flight has few entries, a link fewer */
         i = ++c->used;
     else
         return;
@@ -81,7 +81,7 @@ static void open_entry(wg_calendar *c, uint16_t i)
     c->unused = i;
 }
 
-/* Takes what is near, or in the open cycle, out of the list of others. */
+/* Moves entries that are near, or in the open cycle, out of the far list. */
 static void look_far(wg_calendar *c)
 {
     uint16_t i = c->far;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens when in the network, as a calendar: a list per kind and cycle for the next DAYS cycles, and one list for
- * everything else, which is looked through when its first entry comes near.
+ * The network's event queue, as a calendar: a list per kind and cycle for the next DAYS cycles, and one far list for later
+ * events, which is scanned when its first entry comes near.
  *
- *     wg_calendar_open()     the next cycle in which something happens becomes the open one
- *     wg_calendar_take()     what happens in it: kinds in order; of SPREADS and LOOKS the least first, others in any order
+ *     wg_calendar_open()     the next cycle with an event becomes the open one
+ *     wg_calendar_take()     its events: kinds in order; SPREADS and LOOKS in ascending order, others in any order
  *     wg_calendar_put()      into the open cycle (LOOKS only) or a later one
  *
  * A snapshot holds the entries. Everything else follows from them (wg_calendar_derive()).
@@ -20,8 +20,8 @@
  *     ARRIVES   a head enters a router (which: the flight)
  *     SPREADS   a broadcast enters its first router (which: NoC and tile)
  *     PASSED    a flight's tail has passed the next of its links (which: the flight)
- *     ROOM      a NIU can take in one packet more (which: the link to it)
- *     LOOKS     a link is granted, if anybody can have it (which: the link)
+ *     ROOM      a NIU can accept one more packet (which: the link to it)
+ *     LOOKS     a link is arbitrated (which: the link)
  */
 typedef enum wg_network_event { WG_ARRIVES, WG_SPREADS, WG_PASSED, WG_ROOM, WG_LOOKS, WG_EVENT_KINDS } wg_network_event;
 
@@ -41,20 +41,20 @@ typedef struct wg_calendar_entry {
 } wg_calendar_entry;
 
 typedef struct wg_calendar {
-    uint64_t first; /* the next cycle in which something happens; UINT64_MAX: none */
+    uint64_t first; /* the next cycle with an event; UINT64_MAX: none */
     uint64_t base;  /* lists hold cycles from this one on */
     uint64_t open;
-    uint64_t far_first;                     /* of the list of others */
-    uint64_t listed[WG_CALENDAR_DAYS / 64]; /* a bit per cycle: something happens in it */
+    uint64_t far_first;                     /* of the far list */
+    uint64_t listed[WG_CALENDAR_DAYS / 64]; /* a bit per cycle: it has events */
     uint64_t set[WG_CALENDAR_SETS];         /* a bit for each of the open cycle's SPREADS and LOOKS, */
     uint32_t words;                         /* … and for each word of them that is not zero */
     uint16_t list[WG_CALENDAR_DAYS][WG_EVENT_KINDS];
-    uint16_t now[WG_EVENT_KINDS];                 /* the open cycle's others */
-    uint16_t far, unused, used;                   /* entries: the list of others, of those given back; ever used */
+    uint16_t now[WG_EVENT_KINDS];                 /* the open cycle's other events */
+    uint16_t far, unused, used;                   /* entries: the far list, the free list; ever used */
     wg_calendar_entry entry[WG_CALENDAR_ENTRIES]; /* from 1 on */
 } wg_calendar;
 
-/* The calendar is all zero, or its entries are all that is known of it. */
+/* Derives everything from the entries, of a calendar that is all zero or comes from a snapshot. */
 void wg_calendar_derive(wg_calendar *c);
 void wg_calendar_open(wg_calendar *c);
 void wg_calendar_put_entry(wg_calendar *c, uint64_t cycle, wg_network_event kind, unsigned which);

@@ -2,10 +2,10 @@
 /*
  * The floorplans of both architectures; see floorplan.h.
  *
- *     D DRAM   E Ethernet   T Tensix   P PCI Express   A ARC   C L2CPU   S security   . a router alone
+ *     D DRAM   E Ethernet   T Tensix   P PCI Express   A ARC   C L2CPU   S security   . only a router
  *
- * Facts: README.md, NoC/Coordinates.md and the NoC diagrams of each architecture. How DRAM tiles are numbered (BH) is from
- * the card's public firmware (tt-zephyr-platforms, noc_init.c): a chip with all of its DRAM counts the left column first.
+ * Facts: README.md, NoC/Coordinates.md and the NoC diagrams of each architecture. The numbering of DRAM tiles (BH) is that of
+ * the card's public firmware (tt-zephyr-platforms, noc_init.c): with all DRAM present, the left column counts first.
  */
 #include "noc/floorplan.h"
 
@@ -195,7 +195,7 @@ static void logical_wh(const wg_translation *t, wg_tile_kind kind, unsigned inde
 static const struct translations {
     void (*fill)(const wg_floorplan *f, uint32_t harvested, wg_translation *t);
     void (*logical)(const wg_translation *t, wg_tile_kind kind, unsigned index, unsigned *x, unsigned *y);
-    uint8_t used_x, used_y; /* entries behind these are unused */
+    uint8_t used_x, used_y; /* entries from these on are unused */
 } translations[] = {
     [WG_ARCH_BH] = {translation_bh, logical_bh, 32, 32},
     [WG_ARCH_WH] = {translation_wh, logical_wh, 26, 28},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the tiles stand, and how firmware numbers them for software.
+ * The positions of the tiles, and the coordinates that firmware gives them for software.
  *
  * NoC 0 coordinates count from the top left, NoC 1 coordinates from the bottom right. Software uses translated
  * coordinates: the NIU looks them up in tables that firmware has filled in.
@@ -15,10 +15,10 @@ enum { WG_GRID_MAX_WIDTH = 17, WG_GRID_MAX_HEIGHT = 12, WG_GRID_MAX_TILES = WG_G
 typedef struct wg_floorplan {
     wg_arch_id arch;
     bool harvests_rows;  /* rows of Tensix tiles are fused off; else columns */
-    uint8_t raw_entries; /* of the translation tables: so many keep to the NoC's own coordinates */
+    uint8_t raw_entries; /* this many entries of the translation tables keep the NoC's own coordinates */
     uint8_t width, height;
     uint8_t dram_channels;                 /* the memories behind DRAM tiles */
-    uint8_t dram_halves;                   /* GDDR6 channels of one of them, which work on their own */
+    uint8_t dram_halves;                   /* independent GDDR6 channels of each */
     uint64_t dram_bytes;                   /* of one channel */
     const char *kind[WG_GRID_MAX_HEIGHT];  /* one letter per tile */
     const char *index[WG_GRID_MAX_HEIGHT]; /* which of its kind, a hexadecimal digit */
@@ -30,14 +30,14 @@ const wg_floorplan *wg_floorplan_of(wg_arch_id arch);
 wg_tile_kind wg_floorplan_kind(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y);
 unsigned wg_floorplan_index(const wg_floorplan *f, unsigned x, unsigned y);
 
-/* The translation tables of one NoC: what the NIU's registers hold after firmware has started. */
+/* The translation tables of one NoC: the contents of the NIU's registers after firmware has started. */
 typedef struct wg_translation {
     uint8_t x[32], y[32]; /* translated to NoC coordinates of this NoC */
     uint32_t raw_rows;    /* bit y: x is not translated (BH) */
     uint32_t raw_columns; /* bit x: y is not translated (BH) */
 } wg_translation;
 void wg_translation_of(const wg_floorplan *f, uint32_t harvested, unsigned noc, wg_translation *out);
-/* To the NoC's own coordinates. */
+/* Translates to the NoC's own coordinates. */
 void wg_translate(const wg_translation *table, unsigned x, unsigned y, unsigned *to_x, unsigned *to_y);
 /* The translated coordinates that software prefers for a tile at NoC 0 coordinates: x | y << 6. */
 uint16_t wg_floorplan_logical(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y);

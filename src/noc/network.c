@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links' time and broadcasts; see network.h. */
+/* Bookings of links, and broadcasts; see network.h. */
 #include "noc/router.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ uint64_t wg_link_take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
 
 /* ---- broadcast ---------------------------------------------------------------------------------------------- */
 
-/* A head under way: where it is, when, after how many hops. */
+/* A head in flight: its place, cycle and number of hops. */
 typedef struct head {
     uint64_t at;
     uint64_t waited; /* cycles spent waiting for busy links */
@@ -114,10 +114,10 @@ static unsigned wanted_count(unsigned start, unsigned end, unsigned size)
 }
 
 /*
- * NOC_BRCST_EXCLUDE   1..0 x keep, 3..2 x skip, 5..4 y keep, 7..6 y skip: of so many tiles, so many receive nothing
- *                     13..8 x, 19..14 y of a corner, 20, 21 which way its quadrant opens, 22 the quadrant is left out
+ * NOC_BRCST_EXCLUDE   1..0 x keep, 3..2 x skip, 5..4 y keep, 7..6 y skip: out of this many tiles, this many are skipped
+ *                     13..8 x, 19..14 y of a corner, 20, 21 direction of its quadrant, 22 the quadrant is excluded
  * Facts: bits from the public dataflow interface, meaning from HostToDeviceTLBs.md, whose windows have the same fields.
- * Decided here: coordinates are compared as they are also where the rectangle goes round the edge.
+ * Decided here: coordinates are compared unchanged even where the rectangle wraps around the edge.
  */
 bool wg_broadcast_excludes(const wg_floorplan *f, const wg_packet *p, unsigned x, unsigned y)
 {
@@ -160,8 +160,9 @@ static bool inside(const wg_floorplan *f, const wg_packet *p)
 }
 
 /*
- * All routers grant the path before the packet leaves, which takes the way to the far corner and back; the next packet asks when
- * this one has left. The packets of a linked transaction use the path of the first. Measured: src/arch/bh.c.
+ * All routers grant the path before the packet leaves, which takes the time to the far corner and back; the next packet
+ * requests its path after this one has left. The packets of a linked transaction use the path of the first. Measured:
+ * src/arch/bh.c.
  */
 uint64_t wg_broadcast_reserves(const wg_network_env *env, const wg_packet *p)
 {

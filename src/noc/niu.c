@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NIU at work; see niu.h and packet.h.
+ * The operation of the NIU; see niu.h and packet.h.
  *
  * A request that software starts in cycle c leaves in c + 1 if the link to the router is free: one packet at a time,
  * one flit per cycle, answers before requests. Its data is read in the cycle in which it begins to leave and written in
  * the cycle in which its last flit has arrived.
  *
- * Facts: NoC/MemoryMap.md, Counters.md, Alignment.md, Ordering.md of each architecture. When an answer can leave: src/arch.
- * Decided here: the order on the link, and that the NIU's accesses to L1 cost nobody else a turn at ports or banks.
+ * Facts: NoC/MemoryMap.md, Counters.md, Alignment.md, Ordering.md of each architecture. Latencies of answers: src/arch.
+ * Decided here: the order on the link, and that the NIU's accesses to L1 do not contend for ports or banks.
  */
 #include "machine/niu.h"
 
@@ -185,8 +185,8 @@ void wg_niu_start(wg_tile *t, unsigned noc, unsigned i, unsigned agent, uint32_t
 /* ---- leaving ----------------------------------------------------------------------------------------------- */
 
 /*
- * From when on the link is free, as far as is known in this cycle. WG_NEVER: the router has no room; wg_niu_left() says when
- * that is over.
+ * The cycle from which the link is free, as known in this cycle. WG_NEVER: the router has no room; wg_niu_left() reports when
+ * it has.
  */
 static uint64_t link_free(const wg_tile *t, const wg_niu_unit *u, uint64_t now)
 {
@@ -204,7 +204,7 @@ static uint64_t link_free(const wg_tile *t, const wg_niu_unit *u, uint64_t now)
     return told > free ? told : free;
 }
 
-/* What it has learned by now. */
+/* Processes the departures reported by now. */
 static void learn(wg_niu_unit *u, uint64_t now)
 {
     unsigned kept = 0;
@@ -223,7 +223,7 @@ static void learn(wg_niu_unit *u, uint64_t now)
 void wg_niu_left(wg_tile *t, unsigned noc, uint32_t flits, uint64_t at, uint64_t free)
 {
     wg_niu_unit *u = unit(t, noc);
-    if (u->lefts == WG_NIU_LEFT) { /* more than can be ahead */
+    if (u->lefts == WG_NIU_LEFT) { /* more than the NIU can be ahead */
         learn(u, t->sched.now);
         if (u->lefts == WG_NIU_LEFT)
             return;
@@ -293,7 +293,7 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     p->delay = wg_perturb(t, WG_SITE_NOC_HOP, agent_of(p->noc), u->packets);
     uint32_t rests =
         p->kind == WG_PACKET_DATA && p->noc & 1 && t->timing->noc_data_pause ? flits / t->timing->noc_data_pause : 0;
-    p->delay += rests; /* its last flit leaves as late as it is there */
+    p->delay += rests; /* its last flit leaves when it becomes available */
     u->link_free = now + flits + rests;
     WG_EMIT(t, WG_EV_NOC_SENT, agent_of(p->noc), .a = p->transaction, .b = p->address,
             .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->to << 48, .parent = source, .part = p->channel);
@@ -351,7 +351,7 @@ static void write_own(wg_tile *t, unsigned noc, uint64_t address, const uint8_t 
     wg_wake_all(&t->sched);
 }
 
-/* Alignment.md: where a length is given, both addresses agree modulo 16. */
+/* Alignment.md: if a length is given, both addresses must be equal modulo 16. */
 static void check_alignment(wg_tile *t, unsigned noc, uint64_t from, uint64_t to, uint32_t bytes)
 {
     bool mmio = (from >= MMIO && from <= UINT32_MAX) || (to >= MMIO && to <= UINT32_MAX);
@@ -372,7 +372,7 @@ static uint16_t destination(wg_tile *t, unsigned noc, uint16_t place, uint64_t a
     return to;
 }
 
-/* Counts a request that leaves, and reports what is wrong with its kind. */
+/* Counts a request that leaves, and reports misuse of its kind. */
 static void count_request(wg_tile *t, unsigned noc, uint64_t address, uint32_t ctrl, bool answer)
 {
     bool read = (ctrl & CTRL_TYPE) == TYPE_READ, atomic = (ctrl & CTRL_TYPE) == TYPE_ATOMIC, posted = !answer;
@@ -407,7 +407,7 @@ static void broadcast_to(wg_tile *t, unsigned noc, unsigned i, uint32_t ctrl, ui
         p->exclude = reg(t, noc, i, wg_niu_map_of(t)->exclude);
 }
 
-/* The request at the head of the queue has been sent, except for what exceeds one packet: this remains as another request. */
+/* The request at the head of the queue has been sent, except for bytes beyond one packet: these remain as another request. */
 static void finish_request(wg_tile *t, unsigned noc, unsigned i, bool more)
 {
     wg_niu_unit *u = unit(t, noc);
@@ -422,7 +422,7 @@ static void finish_request(wg_tile *t, unsigned noc, unsigned i, bool more)
     u->queued--;
 }
 
-/* Sends the request at the head of the initiators' queue. False: *retry is when to try again. */
+/* Sends the request at the head of the initiators' queue. False: retry in cycle *retry. */
 static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
 {
     wg_niu_unit *u = unit(t, noc);
@@ -451,7 +451,7 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     }
     if (ctrl & CTRL_LINKED)
         p.flags |= WG_PACKET_LINKED;
-    if (u->linked) /* has its path from the packet before */
+    if (u->linked) /* uses the previous packet's path */
         p.flags &= (uint16_t)~WG_PACKET_RESERVE;
     p.channel = ctrl & CTRL_STATIC ? 1 + (ctrl >> 13 & 7) : ctrl & CTRL_LINKED || u->linked ? WG_CHANNEL_LINKED : 0;
     uint32_t whereto = end | (uint32_t)(ctrl & CTRL_BROADCAST ? start : end) << 12 |
@@ -528,7 +528,7 @@ bool wg_niu_overlay_send(wg_tile *t, wg_packet *p, uint16_t place, uint64_t sour
     uint64_t now = t->sched.now;
     *retry = link_free(t, u, now);
     if (*retry > now) {
-        *retry = *retry == WG_NEVER ? now + t->timing->noc_niu : *retry; /* nobody wakes a stream */
+        *retry = *retry == WG_NEVER ? now + t->timing->noc_niu : *retry; /* streams are not woken */
         return false;
     }
     if (p->kind == WG_PACKET_WRITE) {
@@ -547,7 +547,7 @@ bool wg_niu_overlay_send(wg_tile *t, wg_packet *p, uint16_t place, uint64_t sour
     return true;
 }
 
-/* Sends the oldest answer. False: *retry is when to try again. */
+/* Sends the oldest answer. False: retry in cycle *retry. */
 static bool send_answer(wg_tile *t, unsigned noc, uint64_t *retry)
 {
     wg_noc_box *box = t->box;
@@ -638,7 +638,7 @@ static void write_arrived(wg_tile *t, const wg_packet *p)
     }
 }
 
-/* Alignment.md: the word four times over, 16 bytes, by either half of the mask. */
+/* Alignment.md: the word is repeated to 16 bytes; both halves of the mask apply. */
 static void inline_arrived(wg_tile *t, const wg_packet *p)
 {
     uint8_t bytes[16];
@@ -739,8 +739,7 @@ void wg_niu_tick(wg_tile *t, unsigned noc)
     uint64_t now = t->sched.now, next = WG_NEVER, retry = WG_NEVER;
     while (box->inbox[noc] && box->pool[box->inbox[noc]].at <= now) {
         const wg_packet *p = &box->pool[box->inbox[noc]];
-        if (p->kind != WG_PACKET_ACK ||
-            t->regions.niu.word[noc][WG_NIU_RTZ_CFG / 4]) /* an ACK changes counters alone */
+        if (p->kind != WG_PACKET_ACK || t->regions.niu.word[noc][WG_NIU_RTZ_CFG / 4]) /* an ACK changes only counters */
             wg_fast_packet(t);
         arrive(t, wg_heap_take(box->pool, &box->inbox[noc]));
     }

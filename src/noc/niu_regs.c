@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The registers of the two NIUs and of the overlay streams. What the NIUs do with them is in src/noc/niu.c.
+ * The registers of the two NIUs and of the overlay streams. src/noc/niu.c implements their effects.
  *
  * Facts: NoC/MemoryMap.md of each architecture; names and offsets from isa/tile_regs.def and, for those that no
  * public header names, from the page.
@@ -117,14 +117,14 @@ uint32_t wg_niu_read(wg_tile *t, unsigned noc, uint32_t offset, unsigned agent, 
     }
     if (map->row_mask && offset == WG_NIU_RTZ_NUM)
         return read_rtz_num(t, noc);
-    /* Everything but the request FIFOs' state (BH): debug information of routers and NIU, packet counters. */
+    /* All status but that of the request FIFOs (BH): debug information of routers and NIU, packet counters. */
     bool status = offset >= 0x300 && offset < t->arch->noc.stride && offset != WG_NIU_RTZ_SOURCE;
     if (status || (map->row_mask && within >= 0x64 && within < 0x6C))
         not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, 0, "debug information of NIU and router", agent, pc);
     return offset / 4 < WG_NIU_WORDS ? t->regions.niu.word[noc][offset / 4] : 0;
 }
 
-/* An initiator's register; false if the offset is none. */
+/* Writes an initiator's register; false if there is none at the offset. */
 static bool write_initiator(wg_tile *t, unsigned noc, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc)
 {
     const wg_niu_map *map = wg_niu_map_of(t);
@@ -215,7 +215,7 @@ wg_region_answer wg_overlay_window(wg_tile *t, const wg_request *req, uint32_t v
         wg_overlay_write(t, offset, wg_register_store(t, req), agent, req->pc);
     else
         value[0] = wg_narrow(req, wg_overlay_read(t, offset, agent, req->pc));
-    wg_config_overlay_busy(t); /* STREAMWRCFG reads there too */
+    wg_config_overlay_busy(t); /* STREAMWRCFG reads this, too */
     return WG_REGION_DONE;
 }
 

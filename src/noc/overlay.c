@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The overlay's registers, which software also uses, while a stream is idle, as memory that all cores, other tiles and
- * the host reach, and some of which count.
+ * The overlay's registers. While a stream is idle, software also uses them as memory that all cores, other tiles and the host
+ * can reach; some of them are counters.
  *
  * Facts: NoC/Overlay/AsGeneralUse.md (widths, effects), README.md (which streams can do what), and the pages of each
  * direction; register numbers from the public overlay parameters.
@@ -133,7 +133,7 @@ static uint32_t word_of(const wg_tile *t, unsigned stream, wg_stream_register r)
     return t->regions.niu.overlay[stream][registers[r].index[t->arch->id] % WG_OVERLAY_REGISTERS];
 }
 
-/* The metadata FIFO as software peeks into it: two words of a message, or six with its header. */
+/* The metadata FIFO as software sees it: two words of a message, or six with its header. */
 static uint32_t info_word(const wg_tile *t, unsigned stream, unsigned i)
 {
     const wg_stream *s = &t->regions.niu.streams.stream[stream];
@@ -158,7 +158,7 @@ static uint32_t group_word(const wg_tile *t, unsigned stream, bool compress)
 static uint32_t debug_word(const wg_tile *t, unsigned stream)
 {
     const wg_stream *s = &t->regions.niu.streams.stream[stream];
-    uint32_t all = 8; /* bit 3: no counter of space is at 0; bit 0: another message can be taken off */
+    uint32_t all = 8; /* bit 3: no space counter is 0; bit 0: another message can be popped */
     for (unsigned i = 0; i < spaces(stream); i++)
         all &= t->regions.niu.overlay[stream][registers[WG_SR_SPACE].index[t->arch->id] + i] ? 8u : 0u;
     return all | (s->state != WG_STREAM_IDLE && s->reads < wg_stream_capacity(t, stream));
@@ -306,7 +306,7 @@ bool wg_overlay_register_write(wg_tile *t, unsigned stream, unsigned index, uint
         uint32_t *phase = wg_overlay_word(t, stream, WG_SR_PHASE);
         *phase = (*phase + (value & 0xFFF)) & 0xFFFFF;
         s->left = (uint16_t)(value >> 12 & 0xFFF);
-        if (wg_stream_auto_config(t, stream)) { /* after the configuration that is being loaded */
+        if (wg_stream_auto_config(t, stream)) { /* takes effect after the configuration being loaded */
             uint32_t *next = wg_overlay_word(t, stream, WG_SR_CFG_PTR);
             *next = (*next + (s->next_config + 1u) * 4) & 0x1FFFF;
         }

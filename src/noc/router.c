@@ -2,12 +2,12 @@
 /*
  * Events of the network (calendar.h); see network.h.
  *
- * Heads that arrive in one cycle come by different links, and what a tail frees is freed before links are looked at. So
- * of one cycle the order of SPREADS and LOOKS matters alone, and there it is that of places.
+ * Heads that arrive in one cycle come by different links, and tails free their channels before links are arbitrated. So
+ * within a cycle only the order of SPREADS and LOOKS matters, and that is the order of places.
  *
  * The tail of a packet of F flits that was granted links 0, 1, … in cycles G0, G1, … passes link i in the latest of
- * Gi + F, G(i + 1) + F - c, G(i + 2) + F - 2c …, where c flits fit into a router and the link into it. As soon as the
- * packet fits into the routers that its head has passed since, that cycle is known.
+ * Gi + F, G(i + 1) + F - c, G(i + 2) + F - 2c …, where c flits fit into a router and the link into it. That cycle is known as
+ * soon as the packet fits into the routers that its head has passed since.
  */
 #include "noc/router.h"
 
@@ -59,7 +59,7 @@ static wg_channel *queue_of(wg_network *n, const wg_flight *f, unsigned i, unsig
              : &n->niu[f->p.noc][tile][channel];
 }
 
-/* The first of a queue says which link it wants. */
+/* The first packet of a queue requests its link. */
 static void ask(wg_network *n, const wg_network_env *env, uint16_t id, uint64_t cycle)
 {
     wg_flight *f = &n->flight[id];
@@ -90,7 +90,7 @@ bool wg_network_send(wg_network *n, const wg_network_env *env, const wg_packet *
     f->tile = p->from;
     f->way = WG_LINK_NIU;
     f->hops = f->settled = f->passed = f->gone = 0;
-    f->granted = 1; /* the way to the router */
+    f->granted = 1; /* the link to the router */
     f->grant[0] = at;
     f->channel[0] = first_channel(p);
     f->next[0] = 0;
@@ -142,7 +142,7 @@ static void spreads(wg_network *n, const wg_network_env *env, unsigned which, ui
 
 /* ---- grants -------------------------------------------------------------------------------------------------- */
 
-/* When the tail passes link i: known once the packet fits behind its head. */
+/* When the tail passes link i; known once the packet fits into the routers behind its head. */
 static uint64_t passes(const wg_network_env *env, const wg_flight *f, unsigned i)
 {
     uint64_t at = 0, back = 0;
@@ -156,7 +156,7 @@ static uint64_t passes(const wg_network_env *env, const wg_flight *f, unsigned i
     return at;
 }
 
-/* Links of which it is now known when the tail passes them. `last`: the head has left the network. */
+/* Handles links whose passing time is now known. `last`: the head has left the network. */
 static void settle(wg_network *n, const wg_network_env *env, uint16_t id, uint64_t cycle, bool last)
 {
     wg_flight *f = &n->flight[id];
@@ -207,7 +207,7 @@ static void grant(wg_network *n, const wg_network_env *env, unsigned link, unsig
     l->last[l->last_class] = (uint8_t)slot;
     c->held = 1;
     unsigned i = f->granted++ % WG_FLIGHT_GRANTS;
-    if (i > 1) { /* makes room behind the link by which it came */
+    if (i > 1) { /* makes room at the end of the link it came by */
         wg_channel *q = queue_of(n, f, i - 1, f->tile);
         q->filled = (uint16_t)(q->filled > f->flits ? q->filled - f->flits : 0);
         look_at(n, f->link[i - 1], cycle + 1);
@@ -231,18 +231,18 @@ static void grant(wg_network *n, const wg_network_env *env, unsigned link, unsig
     f->tile = wg_place_tile(env->plan, f->p.noc, wg_place_after(env->plan, here, f->wanted == WG_LINK_Y));
     f->way = f->wanted;
     uint64_t arrival = cycle + wg_hop_cycles(env->timing, f->hops++);
-    c->arrival = arrival > c->arrival ? arrival : c->arrival + 1; /* heads arrive one behind the other */
+    c->arrival = arrival > c->arrival ? arrival : c->arrival + 1; /* heads arrive one at a time */
     wg_calendar_put(&n->events, c->arrival, WG_ARRIVES, id);
 }
 
-/* The queue behind a slot of l->waiting. */
+/* The queue of a slot of l->waiting. */
 static const wg_channel *queue_at(const wg_network *n, const wg_network_env *env, unsigned link, unsigned slot)
 {
     unsigned tile = link / WG_LINKS % WG_GRID_MAX_TILES, noc = link / WG_LINKS / WG_GRID_MAX_TILES,
              way = slot / WG_LINK_CHANNELS, channel = slot % WG_LINK_CHANNELS;
     if (way == WG_LINK_NIU)
         return &n->niu[noc][tile][channel];
-    wg_place from = wg_place_of(env->plan, noc, tile); /* where the way comes from */
+    wg_place from = wg_place_of(env->plan, noc, tile); /* where that link comes from */
     if (way == WG_LINK_X)
         from.x = (from.x + env->plan->width - 1u) % env->plan->width;
     else
@@ -250,7 +250,7 @@ static const wg_channel *queue_at(const wg_network *n, const wg_network_env *env
     return &n->link[wg_link_index(noc, wg_place_tile(env->plan, noc, from), way)].channel[channel];
 }
 
-/* Grants the link to the first packet of a queue, if it can have it now; *later: when it can, if that is known. */
+/* Grants the link to the first packet of a queue, if possible now; *later: when it will be, if that is known. */
 static bool try_slot(wg_network *n, const wg_network_env *env, unsigned link, unsigned slot, uint64_t cycle,
                      uint64_t *later)
 {
@@ -261,7 +261,7 @@ static bool try_slot(wg_network *n, const wg_network_env *env, unsigned link, un
     uint8_t channel = next_channel(env, f, kind);
     const wg_channel *c = &l->channel[channel % WG_LINK_CHANNELS];
     if (c->held || (kind != WG_LINK_NIU && c->filled >= env->capacity))
-        return false; /* when that ends, the link is looked at */
+        return false; /* when that ends, the link is arbitrated again */
     uint64_t gap = wg_link_gap(l, cycle, f->flits);
     if (gap > cycle) {
         *later = gap < *later ? gap : *later;
@@ -272,7 +272,7 @@ static bool try_slot(wg_network *n, const wg_network_env *env, unsigned link, un
     return true;
 }
 
-/* Grants the link to the next class in turn and in it to the next queue in turn whose first packet can have it. */
+/* Grants the link round-robin by class, and within it round-robin by queue, among queues whose first packet can go. */
 static void looks(wg_network *n, const wg_network_env *env, unsigned link, uint64_t cycle)
 {
     static const uint64_t classes[] = {UINT64_C(0x030303030303), UINT64_C(0x0C0C0C0C0C0C), UINT64_C(0x303030303030),
@@ -298,7 +298,7 @@ static void looks(wg_network *n, const wg_network_env *env, unsigned link, uint6
         look_at(n, link, later);
 }
 
-/* The tail has passed a link: its channel is free, and so is its place in the router before it. */
+/* The tail has passed a link: frees its channel and its place in the previous router. */
 static void passed(wg_network *n, const wg_network_env *env, uint16_t id, uint64_t cycle)
 {
     wg_flight *f = &n->flight[id];

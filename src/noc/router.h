@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files of the network: a link's time, and where a head is. */
+/* Shared by the files of the network: bookings of links, and the place of a head. */
 #ifndef WG_ROUTER_H
 #define WG_ROUTER_H
 
 #include "noc/network.h"
 
-/* The first cycle from `at` on with so many free cycles in sequence. */
+/* The first cycle from `at` on that starts this many free cycles. */
 uint64_t wg_link_gap(const wg_link *l, uint64_t at, uint32_t flits);
 /* Books those cycles. `now`: no later call asks for an earlier time. Returns the first. */
 uint64_t wg_link_take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now);
@@ -37,7 +37,7 @@ static inline wg_place wg_place_after(const wg_floorplan *f, wg_place p, bool al
         p.x = (p.x + 1) % f->width;
     return p;
 }
-/* Cycles of one hop, after so many: tenths add up along the way. */
+/* Cycles of the hop that follows `hops` others: tenths of cycles add up along the route. */
 static inline uint64_t wg_hop_cycles(const wg_timing *timing, unsigned hops)
 {
     return (hops + 1u) * timing->noc_hop / 10 - hops * timing->noc_hop / 10;

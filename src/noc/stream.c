@@ -23,10 +23,10 @@ void wg_stream_complain(wg_tile *t, unsigned i, uint32_t value, const char *what
              what);
 }
 
-/* Where the registers' fields are that moved between the architectures. */
+/* Positions of register fields that differ between the architectures. */
 static const struct stream_layout {
     bool own_onetime; /* auto_config and auto_advance have a register; else they follow in MISC_CFG */
-    uint8_t changes;  /* the first of the four bits about endpoints that change and flow control */
+    uint8_t changes;  /* the first of the four bits on changing endpoints and flow control */
     uint8_t no_flush, from_multicast;
     uint32_t undocumented; /* of MISC_CFG: tokens, copies, wrapped headers … */
     bool own_gather_clear; /* GATHER_CLEAR is a register; else part of GATHER */
@@ -103,7 +103,7 @@ unsigned wg_stream_capacity(const wg_tile *t, unsigned i)
     return i < 6 || (i >= 8 && i < 12) ? 8 : 2;
 }
 
-/* ---- the metadata FIFO and what software sees of it ---------------------------------------------------------- */
+/* ---- the metadata FIFO and its view for software ---------------------------------------------------------- */
 
 static void show(wg_tile *t, unsigned i)
 {
@@ -454,7 +454,7 @@ void wg_stream_delivered(wg_tile *t, unsigned i, uint32_t bytes, bool first, boo
         wg_stream_complain(t, i, bytes, "a packet came for it outside a phase in which it receives");
     s->got_data = true;
     arrived(t, i, (bytes + 15) / 16);
-    if (f.to_stream ? first : last) /* it can be forwarded before it has arrived completely */
+    if (f.to_stream ? first : last) /* forwarding can start before the message is complete */
         set(t, i, WG_SR_MSG_INFO_WR_PTR, (get(t, i, WG_SR_MSG_INFO_WR_PTR) + 1) & 0x1FFFF);
 }
 
@@ -488,7 +488,7 @@ static gather gather_of(wg_tile *t, unsigned i)
     return r;
 }
 
-/* Does it offer messages to the stream that gathers? */
+/* Does it offer messages to the gathering stream? */
 static bool offers(wg_tile *t, unsigned i, unsigned to, bool enough)
 {
     const wg_stream *s = at(t, i);
@@ -507,7 +507,7 @@ static bool group_offers(wg_tile *t, unsigned first, unsigned size, unsigned to)
     return true;
 }
 
-/* One message from a gather input stream; false if there is nothing to be done. */
+/* Takes one message from a gather input stream; false if there is none. */
 static bool gather_step(wg_tile *t, unsigned i)
 {
     wg_stream *s = at(t, i);
@@ -515,7 +515,7 @@ static bool gather_step(wg_tile *t, unsigned i)
     if (s->messages >= 2 || s->messages >= s->left || !sources)
         return false;
     gather g = gather_of(t, i);
-    for (unsigned k = 0; k < STREAMS; k++) /* all inputs have started the phase, before the first message */
+    for (unsigned k = 0; k < STREAMS; k++) /* before the first message, all inputs must have started the phase */
         if (!s->got_data && sources >> k & 1 && !offers(t, k, i, false))
             return false;
     for (unsigned tries = 0; !s->grouped && tries < STREAMS / g.size; tries++) {
@@ -591,7 +591,7 @@ static uint64_t step(wg_tile *t, unsigned i)
     }
     if (s->left || (s->messages && !f.gathers))
         return moved ? now + 1 : again;
-    if (!wg_stream_settled(t, i)) /* the destination, and the last word to the source */
+    if (!wg_stream_settled(t, i)) /* to the destination, and the last word to the source */
         return moved ? now + 1 : again;
     end_phase(t, i);
     return now + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What overlay streams send: messages in packets, flow control and handshakes. The latter are writes of one word to
+ * Packets of overlay streams: messages, flow control and handshakes. Flow control and handshakes are one-word writes to
  * registers of the other stream, which software could write as well.
  *
  *     transmitter ── messages, handshake request (STREAM_SRC_READY_UPDATE) ──> receiver
@@ -99,7 +99,7 @@ static uint64_t send_ready(wg_tile *t, unsigned i)
     return t->sched.now + 1;
 }
 
-/* The amount of free buffer that is worth an update to the transmitter. */
+/* The amount of freed buffer that triggers an update to the transmitter. */
 static uint32_t threshold(wg_tile *t, unsigned i)
 {
     uint32_t size = get(t, i, WG_SR_BUF_SIZE), value = get(t, i, WG_SR_ACK_THRESHOLD), part = size >> (value & 7);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between stream.c and stream_send.c: what a phase is configured to do, and the packets of streams. */
+/* Shared by stream.c and stream_send.c: a phase's configuration, and the packets of streams. */
 #ifndef WG_STREAM_SEND_H
 #define WG_STREAM_SEND_H
 
@@ -26,7 +26,7 @@ void wg_stream_release(struct wg_tile *t, unsigned source, uint32_t size);
 bool wg_stream_met(struct wg_tile *t, unsigned stream);
 /* The transmitter's side of the handshake: asks the receivers. */
 void wg_stream_ask(struct wg_tile *t, unsigned stream);
-/* Packets of a running stream: at most one. Returns when to try again; WG_NEVER: nothing can be sent. */
+/* Sends at most one packet of a running stream. Returns when to retry; WG_NEVER: nothing can be sent. */
 uint64_t wg_stream_send_step(struct wg_tile *t, unsigned stream);
 /* Is the phase's data sent and, where the phase must wait for it, acknowledged by the destination? */
 bool wg_stream_settled(struct wg_tile *t, unsigned stream);

@@ -9,7 +9,7 @@
 #define HIDDEN 0x00800000u
 #define FRACTION 0x007FFFFFu
 
-/* A magnitude `m` in units of 2^(e - 127 - 26): bit 26 is the units digit of an FP32 value of exponent e. */
+/* A magnitude `m` in units of 2^(e - 127 - 26): bit 26 is the leading bit of an FP32 value of exponent e. */
 typedef struct part {
     uint32_t sign, m;
     int e;
@@ -22,7 +22,7 @@ static uint32_t mantissa(uint32_t v) { return exponent(v) ? (v & FRACTION) | HID
 
 static bool is_nan(uint32_t v) { return (v & ~SIGN) > INFINITE; }
 
-/* Right shift whose lowest bit remembers what fell off, unless nothing is left at all; m is below 2^28. */
+/* Right shift with a sticky lowest bit, unless all bits are shifted out; m is below 2^28. */
 static inline uint32_t semi_sticky(uint32_t m, int by)
 {
     by = by < 31 ? by : 31;
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) part addend(uint32_t z)
     return (part){z & SIGN, mantissa(z) << 3, exponent(z)};
 }
 
-/* The sum, not yet normalised, without branches on data; of equal magnitudes, +0 or the product's sign. */
+/* The sum, not yet normalised, without branches on data; for equal magnitudes, +0 or the product's sign. */
 static inline __attribute__((always_inline)) part sum(part p, part z)
 {
     int e = p.e > z.e ? p.e : z.e;
@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) part sum(part p, part z)
     return (part){p.sign ^ turned, turned ? 0 - s : s, e};
 }
 
-/* To nearest, ties to even, of a magnitude with its leading bit in bit 31; exponents above 0 only. */
+/* Rounds a magnitude with its leading bit in bit 31 to nearest, ties to even; exponents above 0 only. */
 static inline uint32_t round_even(int e, uint32_t top)
 {
     uint32_t kept = top >> 8, rest = top & 0xFF;
@@ -78,10 +78,10 @@ uint32_t wg_fma_bh(uint32_t x, uint32_t y, uint32_t z)
         return 0; /* only opposite signs cancel, so the zero is positive */
     int zeros = __builtin_clz(r.m);
     uint32_t top = r.m << zeros;
-    r.e += 5 - zeros; /* five zeros: the leading bit is the units digit */
+    r.e += 5 - zeros; /* five zeros: the leading bit is in bit 26 */
     if (r.e >= 255)
         return r.sign | INFINITE;
-    /* Denormal: however small it is, it is rounded one place further up, and at most becomes the least normal. */
+    /* Denormal: rounded one place further up, however small it is, and at most to the least normal number. */
     if (r.e <= 0)
         return r.sign | (top >= 0xFFFFFF00u ? HIDDEN : 0);
     return r.sign | round_even(r.e, top);
@@ -92,7 +92,7 @@ uint32_t wg_fma_wh(uint32_t x, uint32_t y, uint32_t z)
     part p = product(x, y), a = addend(z);
     bool product_special = exponent(x) == 255 || exponent(y) == 255;
     bool product_infinite = product_special || p.e >= 255;
-    uint32_t nan = 0; /* a NaN result takes up bits of the sum below */
+    uint32_t nan = 0; /* a NaN result contains bits of the sum below */
     if (product_infinite || a.e == 255) {
         bool addend_infinite = a.e == 255 && !is_nan(z);
         bool invalid = product_special && (!mantissa(x) || !mantissa(y));
@@ -116,13 +116,13 @@ uint32_t wg_fma_wh(uint32_t x, uint32_t y, uint32_t z)
     if (!r.m)
         return nan;
     if (r.m >> 28)
-        r.m &= ~2u; /* of two bits to be shifted out, the upper one is lost */
+        r.m &= ~2u; /* if two bits are shifted out, the upper one is lost */
     int zeros = __builtin_clz(r.m);
     uint32_t top = r.m << zeros;
     r.e += 5 - zeros;
     if (r.e >= 255)
         return nan ? nan : r.sign | INFINITE;
-    /* Zeros are positive; of denormals, those that round up to the least normal number stay. */
+    /* Zeros are positive; denormals that round up to the least normal number are kept. */
     if (r.e < 0 || (r.e == 0 && top < 0xFFFFFF80u))
         return nan;
     uint32_t bits = r.e ? round_even(r.e, top) : HIDDEN;

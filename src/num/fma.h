@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The partially fused multiply-add of FP32: x * y + z, on bit patterns, in integers alone.
+ * The partially fused multiply-add of FP32: x * y + z, on bit patterns, in integers only.
  *
  *     product   24 x 24 bits -> 48, cut to 28 with a sticky lowest bit
  *     addend    24 bits and three zeros below
@@ -8,7 +8,7 @@
  *     add, normalise, round to nearest even, flush denormals
  *
  * wg_fma_bh: Blackhole's Vector Unit and its baby cores' F extension. wg_fma_wh: Wormhole's Vector Unit,
- * whose differences (NaN patterns, positive zeros, a lost rounding bit) stand in fma.c.
+ * whose differences (NaN patterns, positive zeros, a lost rounding bit) are in fma.c.
  *
  * Facts: Miscellaneous/FMA/README.md.
  */

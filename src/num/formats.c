@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which bit layout a format code means. Facts: MVMUL.md (data formats), SrcASrcB.md. */
+/* The bit layout of a format code. Facts: MVMUL.md (data formats), SrcASrcB.md. */
 #include "num/formats.h"
 
 bool wg_format_known(unsigned format) { return format < 16 && format != 12 && format != 13; }
 
-/* Decided here: the two codes without a meaning select TF32, the last case of the documented choice. */
+/* Decided here: the two undefined codes select TF32, the last case of the documented choice. */
 wg_style wg_format_style(unsigned format)
 {
     static const uint8_t styles[16] = {

@@ -14,7 +14,7 @@
  *     INT32           sign  magnitude    magnitude    magnitude      as the bits of an FP32
  *                           [22:16]      [30:23]      [15:0]
  *
- * "CPU order" below is sign, exponent, mantissa from the top, as IEEE 754 has it.
+ * "CPU order" below is sign, exponent, mantissa from the top, as in IEEE 754.
  * Facts: SrcASrcB.md, Dst.md, MOVA2D.md, MOVD2A.md, FloatBitPatterns.md.
  */
 #ifndef WG_FORMATS_H
@@ -41,12 +41,12 @@ typedef enum wg_format {
     WG_FMT_BFP2 = 15
 } wg_format;
 
-/* How the Matrix Unit takes a source datum. */
+/* How the Matrix Unit interprets a source datum. */
 typedef enum wg_style { WG_STYLE_BF16, WG_STYLE_FP16, WG_STYLE_TF32, WG_STYLE_INT8 } wg_style;
 
 /* The style a format code selects (never INT8: that is a mode of the unit). */
 wg_style wg_format_style(unsigned format);
-/* False for the codes that no document gives a meaning. */
+/* False for codes that no document defines. */
 bool wg_format_known(unsigned format);
 
 enum { WG_SRC_MASK = 0x7FFFF, WG_SRC_SIGN = 0x40000 };
@@ -90,7 +90,7 @@ static inline uint32_t wg_dst32_to_fp32(uint32_t x)
 {
     return (uint32_t)wg_dst16_to_bf16((uint16_t)(x >> 16)) << 16 | (x & 0xFFFF);
 }
-/* Two's complement <-> Dst INT32; -2^31 does not exist there and must not come. */
+/* Two's complement <-> Dst INT32; -2^31 does not exist there and must not be passed. */
 static inline uint32_t wg_dst32_from_int(int32_t x)
 {
     uint32_t magnitude = x < 0 ? 0u - (uint32_t)x : (uint32_t)x;
@@ -111,11 +111,10 @@ static inline uint32_t wg_src_from_dst_tf32(uint32_t x)
     return (x >> 13 & 0x7F800) | (x >> 5 & 0x700) | (x >> 16 & 0xFF);
 }
 
-/* Src -> Dst: with an 8-bit exponent the low three mantissa bits go, with a 5-bit one the high three of the exponent.
- */
+/* Src -> Dst: an 8-bit exponent drops the low three mantissa bits, a 5-bit one the high three exponent bits. */
 static inline uint16_t wg_dst16_from_src_exp8(uint32_t x) { return (uint16_t)((x >> 3 & 0xFF00) | (x & 0xFF)); }
 static inline uint16_t wg_dst16_from_src_exp5(uint32_t x) { return (uint16_t)((x >> 3 & 0xFFE0) | (x & 0x1F)); }
-/* The three mantissa bits that wg_dst16_from_src_exp8() drops, where an FP32 in Dst has them. */
+/* The three mantissa bits that wg_dst16_from_src_exp8() drops, at their position in an FP32 in Dst. */
 static inline uint16_t wg_dst_lo_from_src(uint32_t x) { return (uint16_t)((x >> 8 & 7) << 13); }
 
 /* INT8 in Src: ten bits of magnitude. */

@@ -2,7 +2,7 @@
 /*
  * L1 formats: every conversion for one datum; for rows of 16 see l1_rows.c.
  * Facts: see l1_formats.h. Rulings where the pages are silent: FP32 to FP16, FP8 with four exponent bits and
- * BH's all-ones FP8 are as ttsim has them; the shared page's "FP8 << 8" speaks of Wormhole's FP8 alone.
+ * BH's all-ones FP8 are as in ttsim; the shared page's "FP8 << 8" applies only to Wormhole's FP8.
  */
 #include "num/l1_formats.h"
 
@@ -16,8 +16,8 @@ static wg_l1_reading fp8(const wg_l1_choice *c)
 }
 
 /*
- * Decided here: an undefined pair of formats is read as the input format alone says; 32 bits into Src are
- * truncated to TF32, and the two codes without a meaning are opaque.
+ * Decided here: an undefined pair of formats is read by the input format alone; 32 bits into Src are truncated to TF32, and
+ * the two undefined codes are opaque.
  */
 bool wg_l1_reading_of(unsigned in, unsigned out, const wg_l1_choice *c, wg_l1_reading *reading)
 {
@@ -68,9 +68,12 @@ bool wg_l1_reading_of(unsigned in, unsigned out, const wg_l1_choice *c, wg_l1_re
 /* Leading zeros of a BFP8 datum's seven bits of magnitude. */
 #define ZEROS(x) ((x)&64 ? 0u : (x)&32 ? 1u : (x)&16 ? 2u : (x)&8 ? 3u : (x)&4 ? 4u : (x)&2 ? 5u : 6u)
 #define IS_ZERO(x) (((x)&127) == 0)
-#define MANTISSA(x) (((x) << (1 + ZEROS(x))) & 0x7Eu) /* normalised, seven bits, hidden bit gone */
+#define MANTISSA(x) (((x) << (1 + ZEROS(x))) & 0x7Eu) /* normalised, seven bits, without the hidden bit */
 
-/* A BFP datum without its exponent: [15:0] the rest of the result, [19:16] what that loses, [31:24] its mask. */
+/*
+ * A BFP datum without its exponent: [15:0] the rest of the result, [19:16] to be subtracted from the exponent, [31:24] its
+ * mask.
+ */
 #define BFP(x, zero, shift, mask) \
     (IS_ZERO(x) ? ((x)&128 ? zero : 0u) : ((x)&128u) << 8 | MANTISSA(x) << shift | ZEROS(x) << 16 | mask << 24)
 #define BFP_B(x) BFP(x, 0xFF80u, 0, 0xFFu)
@@ -93,7 +96,7 @@ static inline uint16_t bfp_a_of(uint8_t datum, uint32_t exponent)
     return (uint16_t)(x | ((exponent - (x >> 16 & 15)) & x >> 24) << 10);
 }
 uint16_t wg_bfp_to_bf16(uint8_t datum, uint8_t exponent) { return bfp_b_of(datum, exponent); }
-/* Decided here: of an exponent that does not fit, the low five bits are kept. */
+/* Decided here: an exponent that does not fit keeps its low five bits. */
 uint16_t wg_bfp_to_fp16(uint8_t datum, uint8_t exponent) { return bfp_a_of(datum, exponent); }
 bool wg_bfp_a_overflows(uint8_t datum, uint8_t exponent)
 {
@@ -125,7 +128,7 @@ uint16_t wg_fp32_to_fp16_truncate(uint32_t x) { return (uint16_t)fp16_truncate(x
 
 /* ---- One datum ---------------------------------------------------------------------------------------------- */
 
-/* The 16 bits in CPU order that a datum of at most 16 bits, or one narrowed to 16, is on its way. */
+/* The intermediate form, 16 bits in CPU order, of a datum of at most 16 bits or narrowed to 16. */
 static inline uint32_t middle(wg_l1_reading reading, uint32_t bits, uint8_t exponent)
 {
     switch (reading) {
@@ -190,7 +193,7 @@ uint32_t wg_l1_to_dst(wg_l1_reading reading, uint32_t bits, uint8_t exponent)
     return dst_of(wg_l1_layout_of(reading), middle(reading, bits, exponent));
 }
 
-/* ---- Towards L1 --------------------------------------------------------------------------------------------- */
+/* ---- To L1 -------------------------------------------------------------------------------------------------- */
 
 uint8_t wg_bfp_block(const uint16_t values[16], bool five, const uint32_t *random, uint8_t out[16])
 {
@@ -202,7 +205,7 @@ uint8_t wg_bfp_block(const uint16_t values[16], bool five, const uint32_t *rando
     for (unsigned i = 0; i < 16; i++) {
         unsigned exponent = values[i] >> 7 & exponent_mask, drop = shared - exponent + 1;
         uint32_t magnitude = (values[i] & 127u) | (exponent ? 128u : 0u);
-        /* ttsim: from eight places on nothing is left, not even by rounding */
+        /* ttsim: from eight places on the result is 0, even after rounding */
         if (drop > 8)
             magnitude = 0;
         else

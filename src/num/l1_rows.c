@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * L1 formats, 16 datums at a time, for the unpackers' inner loops: the compilers' own vectors of 16 lanes, in
- * integers, compiled for any host and for those with AVX2 and AVX-512.
+ * L1 formats, 16 datums at a time, for the unpackers' inner loops: integer vectors of 16 lanes by the compiler's vector
+ * extension, compiled for any host and for those with AVX2 and AVX-512.
  *
- * BFP magnitudes are normalised without a table here: the host converts seven bits to a float, which is exact whatever
- * its modes are, and has the leading bit's place in the exponent. The tables of l1_formats.c say the same for one
- * datum.
+ * BFP magnitudes are normalised without a table here: the host converts seven bits to a float, which is exact in all its
+ * modes and gives the leading bit's position in the exponent. The tables of l1_formats.c do the same for one datum.
  */
 #include <string.h>
 
@@ -20,7 +19,7 @@
 typedef float floats16 __attribute__((vector_size(64)));
 #define NONZERO(value) ((halves16)((value) != 0)) /* per lane: all ones or all zeros */
 
-/* ---- 16 datums to the 16 bits on the way -------------------------------------------------------------------- */
+/* ---- 16 datums to 16 intermediate bits each----------------------------------------------------------------- */
 
 /* Four, or two, bits per datum spread to bytes, at the top of each. */
 INLINE void spread4(const uint8_t *bytes, bytes16 *to)
@@ -123,7 +122,7 @@ INLINE void on_the_way(wg_l1_reading reading, const uint8_t *from, uint8_t expon
     }
 }
 
-/* ---- Into the registers' layouts ---------------------------------------------------------------------------- */
+/* ---- To the registers' layouts ------------------------------------------------------------------------------ */
 
 INLINE void to_src(wg_l1_layout layout, const halves16 *from, uint32_t to[16])
 {
@@ -155,7 +154,7 @@ INLINE void rows_to_src(wg_l1_reading reading, wg_l1_layout layout, unsigned row
         if (reading == WG_READ_32) {
             words16 x = LOAD(words16, from);
             STORE(to[row], (x >> 13 & 0x40000) | (x >> 5 & 0x3FF00) | (x >> 23 & 0xFF));
-        } else if (reading >= WG_READ_BFP8) { /* either way the mantissa ends at bit 17 */
+        } else if (reading >= WG_READ_BFP8) { /* in both cases the mantissa ends at bit 17 */
             parts p;
             bfp_row(reading, from, exponents[row], &p);
             STORE(to[row], p.negative << 18 | p.mantissa >> 5 | p.exponent);
@@ -167,7 +166,7 @@ INLINE void rows_to_src(wg_l1_reading reading, wg_l1_layout layout, unsigned row
     }
 }
 
-/* One loop per reading: what differs is constant inside it. */
+/* One loop per reading, with the differences as constants. */
 #define CASE(reading, layout, row_bytes) \
     case reading: rows_to_src(reading, layout, row_bytes, bytes, exponents, rows, to); break;
 /* clang-format off */
@@ -241,7 +240,7 @@ VARIANT(avx512, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
 #endif
 
 #if defined(__x86_64__)
-/* The most usual of them: each part of a BF16 is shifted to its place and taken from there. */
+/* The most frequent one: each part of a BF16 is shifted to its position and masked. */
 __attribute__((target("avx512f"))) INLINE void bf16_row_avx512(const uint8_t *bytes, uint32_t to[16])
 {
     enum { BOTH_OR = 0xEA }; /* a & b | c */

@@ -2,7 +2,7 @@
 /*
  * The packers' conversions of one datum, for the loops of pack_formats.c and pack_rows.c: small enough to be compiled
  * into each of them. Rounding is to nearest, ties away from zero; it flushes denormals after the carry, makes -0 a +0
- * and a NaN an infinity (ttsim: a denormal that rounds up to a normal number stays).
+ * and a NaN an infinity (ttsim: a denormal that rounds up to a normal number is kept).
  */
 #ifndef WG_PACK_DATUMS_H
 #define WG_PACK_DATUMS_H
@@ -23,7 +23,7 @@ WG_INLINE uint32_t round_f8(uint32_t x, unsigned drop)
     return magnitude < 0x00800000 ? 0 : (x & 0x80000000) | magnitude;
 }
 
-/* A BF16 in the place of an FP32, from the stored layout. */
+/* A BF16 as the upper half of an FP32, from the stored layout. */
 WG_INLINE uint32_t stored_bf16(uint16_t x) { return (uint32_t)wg_dst16_to_bf16(x) << 16; }
 WG_INLINE uint32_t round_bf16(uint32_t x)
 {
@@ -67,7 +67,7 @@ WG_INLINE uint32_t early_one(wg_pack_early early, unsigned shift, uint16_t high,
     case WG_EARLY_16_INT16: return high;
     case WG_EARLY_16_BF16: return stored_bf16(high);
     case WG_EARLY_16_BF16_ROUND: return round_bf16(stored_bf16(high));
-    case WG_EARLY_16_E8M6: /* ttsim: denormals go before rounding */
+    case WG_EARLY_16_E8M6: /* ttsim: denormals are flushed before rounding */
         half = round_bf16(stored_bf16(high));
         return (half + 0x10000) & 0xFFFE0000;
     case WG_EARLY_16_FP16: return wg_dst16_to_fp16(high);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packers' conversions: early (Dst to the values on the way), ReLU, late (to L1), and accumulation in L1.
+ * The packers' conversions: early (Dst to intermediate values), ReLU, late (to L1), and accumulation in L1.
  * Facts and layouts: pack_formats.h; one datum: pack_datums.h.
  */
 #include "num/pack_formats.h"
@@ -27,7 +27,7 @@ static bool early_of_wide(wg_pack_reading r, wg_pack_early *early)
             *early = r.is_unsigned ? WG_EARLY_UINT8 : WG_EARLY_INT8;
         return true;
     case WG_FMT_INT16: *early = WG_EARLY_HIGH; return true; /* ttsim; "no" in the page's table */
-    case WG_FMT_FP16:                                       /* ttsim: BH's FP32 to FP16 goes by way of TF32 */
+    case WG_FMT_FP16:                                       /* ttsim: BH's FP32 to FP16 goes through TF32 */
         *early = WG_EARLY_TF32;
         return r.fp16_from_f8 && r.ten_bits;
     default: *early = WG_EARLY_32; return false;
@@ -96,7 +96,7 @@ static uint32_t random_e5m6(uint32_t x, uint32_t random)
     return magnitude < 0x400 ? 0 : (x & 0x8000) | magnitude;
 }
 
-/* As SFPSTOCHRND_IntInt.md: 23 bits behind the point, whatever the shift. */
+/* As SFPSTOCHRND_IntInt.md: 23 bits after the point, whatever the shift. */
 static uint32_t random_descale(uint32_t x, unsigned shift, bool is_unsigned, uint32_t random)
 {
     uint64_t scaled = (uint64_t)(x & 0x7FFFFFFF) << 23 >> (shift & 31);
@@ -128,7 +128,7 @@ void wg_pack_early_random_row(wg_pack_early early, unsigned shift, const uint16_
 
 /*
  * Decided here: for integers, "-infinity" is the bit pattern of an FP32's (INT32) or the least number; for FP16 it
- * is the largest magnitude, as FloatBitPatterns.md has it.
+ * is the largest magnitude, as in FloatBitPatterns.md.
  */
 uint32_t wg_pack_minus_infinity(wg_pack_early early)
 {
@@ -170,7 +170,7 @@ void wg_pack_relu_row(wg_mid mid, unsigned mode, uint16_t threshold, unsigned co
 
 static bool is_float(wg_mid mid) { return mid <= WG_MID_F5; }
 
-/* Decided here: an undefined conversion to an integer format keeps the low bits, one from it takes them as a float. */
+/* Decided here: an undefined conversion to an integer format keeps the low bits, one from it treats them as a float. */
 bool wg_pack_late_of(wg_mid mid, unsigned in, unsigned out, bool four_exponent_bits, wg_pack_late *late)
 {
     static const uint8_t target[16] = {
@@ -195,7 +195,7 @@ bool wg_pack_late_of(wg_mid mid, unsigned in, unsigned out, bool four_exponent_b
     bool ok = (mid == from || bitcast || late->narrow) && wg_format_known(in) && wg_format_known(out);
     if (is_float(from) != is_float(to) || (!is_float(from) && from != to))
         return false;
-    /* BFP4 and BFP2 mean something in Out_data_format only; TF32 is not made of FP32 here. */
+    /* BFP4 and BFP2 are defined only in Out_data_format; FP32 to TF32 is undefined here. */
     return ok && wg_l1_bits(in) >= 8 && !(out == WG_FMT_TF32 && in == WG_FMT_FP32);
 }
 
@@ -258,7 +258,7 @@ static number add(number a, number b, unsigned keep)
         a = b;
         b = other;
     }
-    /* 32 places below the mantissa; what falls out of them stays as the lowest bit. */
+    /* 32 places below the mantissa; bits shifted out further stay as a sticky lowest bit. */
     uint64_t x = (uint64_t)a.mantissa << 32, y = (uint64_t)b.mantissa << 32;
     int distance = a.exponent - b.exponent;
     if (distance > 60)
@@ -308,7 +308,7 @@ static uint32_t add_fp32(uint32_t a, uint32_t b)
     return s.exponent >= 255 ? sign | 0x7F800000 : sign | (uint32_t)s.exponent << 23 | (s.mantissa & 0x7FFFFF);
 }
 
-/* ttsim: a NaN in L1 is larger than everything but infinity, a NaN coming in is a large number like others. */
+/* ttsim: a NaN in L1 is larger than everything but infinity; a NaN to be added is treated as a large number. */
 static uint32_t add_bf16(uint32_t old, uint32_t x)
 {
     bool old_infinite = (old & 0x7FFF) == 0x7F80, infinite = (x & 0x7FFF) == 0x7F80;
@@ -319,14 +319,14 @@ static uint32_t add_bf16(uint32_t old, uint32_t x)
     if (old_infinite || (old & 0x7FFF) > 0x7F80)
         return (old & 0x8000) | 0x7F80;
     number a = number_of(old << 16), b = number_of(x << 16), s = add(a, b, 7);
-    /* Out of range by the exponent before rounding, or by rounding: the same here. */
+    /* An exponent out of range before rounding, or by rounding, makes no difference here. */
     uint32_t sign = (uint32_t)s.sign << 15;
     if (s.exponent <= 0)
         return sign;
     return s.exponent >= 255 ? sign | 0x7F80 : sign | (uint32_t)s.exponent << 7 | (s.mantissa & 0x7F);
 }
 
-/* ttsim: rounded twice, by way of FP32; a result that is too small saturates, as do some zeros. */
+/* ttsim: rounded twice, through FP32; an underflow saturates, as do some zeros. */
 static uint32_t add_fp16(uint32_t old, uint32_t x)
 {
     uint32_t a = (old & 0x7FFF) < 0x400 ? (old & 0x8000) << 16 : widen(old);

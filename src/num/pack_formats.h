@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of a datum between Dst and L1 in a packer, 16 at a time.
+ * The packers' conversions from Dst to L1, 16 datums at a time.
  *
- *     Dst ── early ──> on the way ── ReLU, threshold … ── late ──> what L1 holds
+ *     Dst ── early ──> intermediate ── ReLU, threshold … ── late ──> L1
  *
- *     on the way:   WG_MID_F8      eight exponent bits: as an FP32, unused mantissa bits 0
+ *     intermediate: WG_MID_F8      eight exponent bits: as an FP32, unused mantissa bits 0
  *                   WG_MID_F5      five exponent bits: as an FP16, unused mantissa bits 0
  *                   WG_MID_INT32, WG_MID_INT16, WG_MID_INT8 (also UINT8)
- *     late makes:   the datum's bits in L1; for a BFP format BF16 or E5M7, of which a block of 16 is then made
+ *     result of late: the datum's bits in L1; for a BFP format BF16 or E5M7, which a block of 16 is then made of
  *                   (wg_bfp_block in num/l1_formats.h)
  *
  * Layouts of the register file: num/formats.h. Facts: Packers/FormatConversion.md, Packers/ReLU.md, L1.md
- * (accumulation), FloatBitPatterns.md; details on which the pages are silent are those of ttsim.
+ * (accumulation), FloatBitPatterns.md; details that the pages do not define are those of ttsim.
  */
 #ifndef WG_PACK_FORMATS_H
 #define WG_PACK_FORMATS_H
@@ -46,8 +46,8 @@ typedef enum wg_pack_early {
     WG_EARLY_16_E5M7,
     WG_EARLY_16_E5M6,
     WG_EARLY_16_FP8,
-    WG_EARLY_16_BF16_FP16, /* BF16 made an FP16 */
-    WG_EARLY_16_SIGN,      /* INT8: the sign alone */
+    WG_EARLY_16_BF16_FP16, /* BF16 to FP16 */
+    WG_EARLY_16_SIGN,      /* INT8: only the sign */
     WG_EARLY_16_INT16,
     WG_EARLY_COUNT
 } wg_pack_early;
@@ -59,9 +59,9 @@ typedef struct wg_pack_reading {
     bool raw;          /* Read_int8 */
     bool is_unsigned;  /* Read_unsigned */
     bool ten_bits;     /* Round_10b_mant */
-    bool fp16_from_f8; /* BH: with ten_bits, FP16 can be made of FP32 and BF16 */
+    bool fp16_from_f8; /* BH: with ten_bits, FP32 and BF16 can be converted to FP16 */
 } wg_pack_reading;
-/* False: the combination is undefined; *early is then what is done all the same. */
+/* False: the combination is undefined; *early is what is done nevertheless. */
 bool wg_pack_early_of(wg_pack_reading r, wg_pack_early *early);
 static inline wg_mid wg_pack_early_mid(wg_pack_early early)
 {
@@ -74,15 +74,15 @@ static inline wg_mid wg_pack_early_mid(wg_pack_early early)
     };
     return (wg_mid)mid[early];
 }
-/* Stored rows (`low` only for 32 bits) to values on the way. `shift`: INT8 and UINT8, places to the right. */
+/* Stored rows (`low` only for 32 bits) to intermediate values. `shift`: INT8 and UINT8, places to the right. */
 void wg_pack_early_row(wg_pack_early early, unsigned shift, const uint16_t high[16], const uint16_t low[16],
                        uint32_t value[16]);
 
-/* The same with stochastic rounding, where there is rounding: 23 random bits per datum. */
+/* As wg_pack_early_row(), with stochastic rounding in conversions that round: 23 random bits per datum. */
 void wg_pack_early_random_row(wg_pack_early early, unsigned shift, const uint16_t high[16], const uint16_t low[16],
                               const uint32_t random[16], uint32_t value[16]);
 
-/* The exponent of a value on the way, as histogram and threshold see it. */
+/* The exponent of an intermediate value, as histogram and threshold see it. */
 static inline unsigned wg_pack_exponent_shift(wg_mid mid)
 {
     return mid == WG_MID_F5 ? 10 : mid == WG_MID_F8 || mid == WG_MID_INT32 ? 23 : 0;
@@ -92,19 +92,19 @@ static inline unsigned wg_pack_exponent(wg_mid mid, uint32_t value)
 {
     return value >> wg_pack_exponent_shift(mid) & wg_pack_exponent_mask(mid);
 }
-/* -infinity on the way, for values of this early conversion. */
+/* The intermediate value of -infinity for this early conversion. */
 uint32_t wg_pack_minus_infinity(wg_pack_early early);
 
 /* STACC_RELU: mode 1, 2 or 3; the threshold is FP16 for WG_MID_F5, else BF16. */
 void wg_pack_relu_row(wg_mid mid, unsigned mode, uint16_t threshold, unsigned count, uint32_t value[16]);
 
 typedef struct wg_pack_late {
-    uint8_t mid;    /* wg_mid, what comes in */
-    uint8_t target; /* what goes out: see pack_formats.c */
+    uint8_t mid;    /* wg_mid of the input */
+    uint8_t target; /* of the output: see pack_formats.c */
     bool narrow;    /* first FP32 to FP16 */
-    bool flush;     /* the mantissa becomes narrower: denormals become zeros */
+    bool flush;     /* the mantissa gets narrower: denormals become zeros */
 } wg_pack_late;
-/* From values of `mid` called In_data_format to Out_data_format; false as above. */
+/* From values of `mid`, configured as In_data_format, to Out_data_format; false as above. */
 bool wg_pack_late_of(wg_mid mid, unsigned in, unsigned out, bool four_exponent_bits, wg_pack_late *late);
 void wg_pack_late_row(wg_pack_late late, unsigned count, uint32_t value[16]);
 /* Whole rows through both conversions, with nothing between them. */
@@ -113,17 +113,17 @@ typedef struct wg_pack_route {
     wg_pack_late late;
 } wg_pack_route;
 typedef struct wg_pack_rows {
-    const uint16_t *high[16], *low[16]; /* stored rows of Dst; `low` has to be there for 16 bits, too */
-    bool fours;                         /* only every fourth is there: behind it lie the rows of the next three */
-    uint8_t *data;                      /* what L1 holds of them, one behind the other */
+    const uint16_t *high[16], *low[16]; /* stored rows of Dst; `low` must be valid for 16 bits, too */
+    bool fours;                         /* only every fourth is set: the next three rows follow it in memory */
+    uint8_t *data;                      /* their bytes in L1, consecutive */
     uint8_t exponents[16];              /* of a BFP format: one per row */
-    uint16_t *lanes;                    /* the largest exponents on the way, by column: raised */
+    uint16_t *lanes;                    /* the largest intermediate exponents by column: updated */
 } wg_pack_rows;
 static inline const uint16_t *wg_pack_high(const wg_pack_rows *at, unsigned row)
 {
     return at->fours ? at->high[row & ~3u] + 16 * (row & 3) : at->high[row];
 }
-/* Each row gets its own, of the first `rows`. */
+/* Sets the pointers of each of the first `rows` rows. */
 static inline void wg_pack_rows_apart(wg_pack_rows *at, unsigned rows)
 {
     for (unsigned row = 0; at->fours && row < rows; row += 4)
@@ -133,9 +133,9 @@ static inline void wg_pack_rows_apart(wg_pack_rows *at, unsigned rows)
         }
     at->fours = false;
 }
-extern const uint16_t wg_pack_zeros[64]; /* four rows: low halves that are not there, rows that are not defined */
+extern const uint16_t wg_pack_zeros[64]; /* four rows: for missing low halves and undefined rows */
 void wg_pack_rows_out(wg_simd level, const wg_pack_route *r, unsigned rows, wg_pack_rows *at);
-/* What a format means between early and late conversion, where no early conversion says so. */
+/* The intermediate kind of a format, without an early conversion. */
 static inline wg_mid wg_pack_mid_of(unsigned format)
 {
     static const uint8_t mid[16] = {
@@ -146,7 +146,7 @@ static inline wg_mid wg_pack_mid_of(unsigned format)
     };
     return (wg_mid)mid[format & 15];
 }
-/* Without an early conversion: L1's bits of In_data_format to a value on the way. */
+/* Without an early conversion: L1's bits of In_data_format to an intermediate value. */
 uint32_t wg_pack_from_l1(unsigned format, uint32_t bits);
 
 /* Can L1 accumulate this format? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of 16 datums from Dst to what L1 holds, for the packers' inner loop: early and late conversion with nothing
- * between them, in the compilers' own vectors of 16 lanes, compiled for any host and for those with AVX2 and
- * AVX-512. pack_datums.h says the same of one datum.
+ * Rows of 16 datums from Dst to L1's bytes, for the packers' inner loop: early and late conversion with nothing between them,
+ * in vectors of 16 lanes by the compiler's vector extension, compiled for any host and for those with AVX2 and AVX-512.
+ * pack_datums.h does the same for one datum.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@
 #define PASTE(a, b) PASTE_(a, b)
 #define FN(name) PASTE(name, NAME)
 
-/* Usual routes have a loop of their own, in which everything but the data is constant. */
+/* Frequent routes have a loop of their own, in which everything but the data is constant. */
 #define KEY(early, mid, target, flush, format) ((early) << 16 | (mid) << 12 | (target) << 8 | (flush) << 4 | (format))
 #define ROUTE(e, m, t, f, format) \
     case KEY(e, m, t, f, format): \
@@ -44,10 +44,10 @@
     ROUTE(WG_EARLY_16_FP16_ROUND, WG_MID_F5, TO_FP16, 0, WG_FMT_FP16)
 
 /*
- * What hosts have of their own:
+ * Differences between hosts:
  *     LARGEST(v)      the largest of 16 lanes
- *     HALVED(m, n)    8-bit numbers divided by two, and n (up to 8) times more, to nearest, ties away from zero
- *     PAIRS(…), PAIRS_32(…)  rows_bf16(), rows_32() for as many rows as it can do two at a time; how many
+ *     HALVED(m, n)    8-bit numbers halved n + 1 times (n up to 8), to nearest, ties away from zero
+ *     PAIRS(…), PAIRS_32(…)  rows_bf16(), rows_32() for rows in pairs; returns how many were done
  */
 #define LARGEST(v) largest_of(&(halves16[]){(v)}[0])
 static inline uint16_t largest_of(const halves16 *v)
@@ -119,11 +119,11 @@ static inline uint16_t largest_of(const halves16 *v)
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 
 /*
- * As rows_bf16() and block(), two rows in a vector of 32. Of a number that is eight places or more below the largest one,
- * mulhrs() leaves nothing.
+ * As rows_bf16() and block(), two rows in a vector of 32. For a number eight places or more below the largest one, mulhrs()
+ * gives 0.
  */
 typedef uint16_t halves32 __attribute__((vector_size(64)));
-#define BOTH(from) /* two rows that do not lie together */ \
+#define BOTH(from) /* two rows that are not adjacent */ \
     _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(from)[row])), \
                        _mm256_loadu_si256((const __m256i *)(from)[row + 1]), 1)
 INLINE TARGET unsigned pairs_avx512(unsigned rows, wg_pack_rows *at, bool six, unsigned bits)
@@ -175,7 +175,7 @@ INLINE TARGET unsigned pairs_avx512(unsigned rows, wg_pack_rows *at, bool six, u
     STORE(at->lanes, MAX_HALVES(lanes, (halves16)_mm256_srli_epi16(both, 7)));
     return row;
 }
-/* As rows_32(): halves of two rows are put in order together, and each row's are then joined. */
+/* As rows_32(): halves of two rows are reordered together, and then joined per row. */
 INLINE TARGET void pair_32_avx512(__m512i h, __m512i l, __m512i *most, uint8_t *data)
 {
     enum { CHOICE = 0xCA }; /* a ? b : c */

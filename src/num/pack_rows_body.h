@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The body of pack_rows.c, compiled once per kind of host. Expects NAME (of the function it makes), TARGET (its
- * attributes) and, for vectors of 16 words, MIN and MAX.
+ * The body of pack_rows.c, compiled once per kind of host. Expects NAME (of the function it defines), TARGET (its attributes)
+ * and, for vectors of 16 words, MIN and MAX.
  */
 
 /* ---- Early --------------------------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ INLINE TARGET void FN(early_row)(wg_pack_early early, unsigned shift, const uint
         FN(to_fp16)(&x);
         break;
     case WG_EARLY_16_SIGN: x = h >> 15 << 7; break;
-    default: x = h; break; /* 16 bits of whatever */
+    default: x = h; break; /* any 16 bits */
     }
     *to = x;
 }
@@ -127,8 +127,8 @@ INLINE TARGET void FN(late_row)(wg_pack_late late, words16 *value)
 /* ---- To L1 --------------------------------------------------------------------------------------------------- */
 
 /*
- * As wg_bfp_block(), without random bits; also makes the datums narrower. Returns the shared exponent. A magnitude that
- * is eight places or more below the largest number's leaves nothing.
+ * As wg_bfp_block(), without random bits; also narrows the datums. Returns the shared exponent. A magnitude eight places or
+ * more below the largest number's becomes 0.
  */
 INLINE TARGET uint8_t FN(block)(const halves16 *value, bool five, unsigned bits, uint8_t *to)
 {
@@ -147,7 +147,7 @@ INLINE TARGET uint8_t FN(block)(const halves16 *value, bool five, unsigned bits,
     }
     uint64_t x[2];
     memcpy(x, &narrow, sizeof x);
-    for (unsigned i = 0; i < 2; i++) { /* neighbours move together, until a datum follows the other */
+    for (unsigned i = 0; i < 2; i++) { /* neighbours move together until the datums are contiguous */
         x[i] = (x[i] | x[i] >> (8 - bits)) & (bits == 4 ? UINT64_C(0x00FF00FF00FF00FF) : UINT64_C(0x000F000F000F000F));
         x[i] = (x[i] | x[i] >> (16 - 2 * bits)) &
                (bits == 4 ? UINT64_C(0x0000FFFF0000FFFF) : UINT64_C(0x000000FF000000FF));
@@ -157,7 +157,7 @@ INLINE TARGET uint8_t FN(block)(const halves16 *value, bool five, unsigned bits,
     return (uint8_t)shared;
 }
 
-/* Maxima by column go on from `lanes`. */
+/* Maxima by column start from `lanes`. */
 INLINE TARGET void FN(rows_out)(wg_pack_route r, unsigned rows, wg_pack_rows *at)
 {
     wg_mid mid = wg_pack_early_mid((wg_pack_early)r.early);
@@ -213,7 +213,7 @@ INLINE TARGET void FN(rows_bf16)(unsigned rows, wg_pack_rows *at, bool six, unsi
     STORE(at->lanes, MAX_HALVES(lanes, most >> 7));
 }
 
-/* The above, where it is what the route says. */
+/* Calls the above if the route permits it. */
 INLINE TARGET bool FN(rows_from_bf16)(const wg_pack_route *r, unsigned rows, wg_pack_rows *at)
 {
     if (r->late.mid != WG_MID_F8 || r->late.target != TO_BF16 || r->late.flush)
@@ -228,7 +228,7 @@ INLINE TARGET bool FN(rows_from_bf16)(const wg_pack_route *r, unsigned rows, wg_
     }
 }
 
-/* 32 bits as they are: the high halves are put in order before they get twice as wide. */
+/* 32 bits unchanged: the high halves are reordered before they are widened. */
 INLINE TARGET void FN(row_32)(const uint16_t *high, const uint16_t *low, halves16 *most, uint8_t *data)
 {
     halves16 h = LOAD(halves16, high), exponent = h & 0xFF;
@@ -251,7 +251,7 @@ INLINE TARGET void FN(rows_32)(unsigned rows, wg_pack_rows *at)
     STORE(at->lanes, MAX_HALVES(lanes, most));
 }
 
-/* Integers of 32 bits to eight, without a shift: they saturate, which the upper halves only have to be zero for. */
+/* 32-bit integers to eight bits, without a shift: they saturate unless the upper halves are zero. */
 INLINE TARGET void FN(rows_int8)(unsigned rows, wg_pack_rows *at, bool is_unsigned)
 {
     halves16 most = {0}, lanes = LOAD(halves16, at->lanes), limit = most + (uint16_t)(is_unsigned ? 255 : 127);

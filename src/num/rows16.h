@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of sixteen as vectors of the compiler's: what reading and packing L1's formats share. */
+/* Rows of sixteen as compiler vectors: shared by reading and packing L1's formats. */
 #ifndef WG_ROWS16_H
 #define WG_ROWS16_H
 
@@ -10,7 +10,7 @@ typedef uint8_t bytes16 __attribute__((vector_size(16)));
 typedef uint16_t halves16 __attribute__((vector_size(32)));
 typedef uint32_t words16 __attribute__((vector_size(64)));
 typedef int32_t signed16 __attribute__((vector_size(64)));
-/* L1 data is aligned to nothing. */
+/* L1 data has no alignment. */
 #define LOAD(type, from) \
     ({ \
         type loaded_; \

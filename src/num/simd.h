@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which host vector code may be used. Every level gives the same bits as the scalar code; the level is
- * chosen when a device is created and is no part of its state.
+ * Levels of host vector code. Every level gives the same bits as the scalar code; the level is
+ * chosen when a device is created and is not part of its state.
  */
 #ifndef WG_SIMD_H
 #define WG_SIMD_H

@@ -44,7 +44,7 @@ static void issued(wg_assumed *a, const wg_event *e)
         }
 }
 
-/* In its unit from cycle to cycle; at least for the one in which it was accepted. */
+/* It occupied its unit until `cycle`; at least in the cycle of its acceptance. */
 static void left(wg_assumed *a, unsigned i, uint64_t cycle)
 {
     uint64_t until = cycle > a->inside[i].since ? cycle : a->inside[i].since + 1;
@@ -67,12 +67,12 @@ static bool is_assumed(const wg_assumed *a, const wg_constant *c)
     return c && c->source[a->arch][a->profile].certainty == WG_ASSUMED;
 }
 
-/* What a core's wait rests on. */
+/* The assumption behind a core's wait. */
 static uint8_t waits_for(const wg_assumed *a, const wg_event *e)
 {
     if (e->stall.reason == WG_STALL_INSTRUCTION_FETCH)
         return is_assumed(a, wg_fetch_constant(e->agent)) ? WG_ASSUMED_FETCH : WG_ASSUMED_NOT;
-    if (e->stall.reason == WG_STALL_EXECUTE) /* the value is known, and still on its way */
+    if (e->stall.reason == WG_STALL_EXECUTE) /* the value is known but still in flight */
         return a->core[e->agent].ended == e->cycle ? a->core[e->agent].last : WG_ASSUMED_NOT;
     if ((e->stall.reason != WG_STALL_LOAD_RESPONSE && e->stall.reason != WG_STALL_OPERAND) || e->stall.resource > 31)
         return WG_ASSUMED_NOT;

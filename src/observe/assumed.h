@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cycles of a run that rest on latencies nobody has measured and no page gives (arch/constants.def: ASSUMED): in which
+ * Cycles of a run that depend on latencies neither measured nor documented (arch/constants.def: ASSUMED), in which
  *
- *     a unit has an instruction of such a latency in it,
- *     a core waits for the value of a load that travels on such a path, or
- *     a core waits for instructions that are fetched in such a time.
+ *     a unit executes an instruction with such a latency,
+ *     a core waits for a load on such a path, or
+ *     a core waits for an instruction fetch with such a latency.
  *
- * A cycle counts once in all, and once for each of those that holds in it.
+ * A cycle counts once in the total, and once for each of these that applies.
  */
 #ifndef WG_ASSUMED_H
 #define WG_ASSUMED_H
@@ -19,11 +19,11 @@ enum { WG_ASSUMED_INSIDE = 32, WG_ASSUMED_FETCH = WG_PATH_COUNT, WG_ASSUMED_NOT 
 typedef struct wg_assumed {
     wg_arch_id arch;
     wg_profile profile;
-    uint64_t cycles; /* that rest on any */
+    uint64_t cycles; /* that depend on any */
     uint64_t latency[WG_I_COUNT];
     uint64_t wait[WG_PATH_COUNT + 1]; /* for loads by path, for fetches */
     /* Now: */
-    uint64_t since, counted; /* something does; up to there cycles are counted */
+    uint64_t since, counted; /* an assumption applies since; cycles are counted up to */
     unsigned active;
     struct {
         uint64_t id, since;
@@ -33,8 +33,8 @@ typedef struct wg_assumed {
     } inside[WG_ASSUMED_INSIDE]; /* units */
     uint8_t path[WG_CORES][32];  /* of the last load to each register */
     struct {
-        uint64_t since, ended; /* it waits since then; it waited for `last` until then */
-        uint8_t what;          /* it waits for: index of `wait`, or WG_ASSUMED_NOT */
+        uint64_t since, ended; /* start of the wait; end of the previous wait, for `last` */
+        uint8_t what;          /* what it waits for: index of `wait`, or WG_ASSUMED_NOT */
         uint8_t last;
     } core[WG_CORES];
 } wg_assumed;
@@ -46,9 +46,9 @@ void wg_assumed_begin(wg_assumed *a, wg_arch_id arch, wg_profile profile);
 void wg_assumed_event(wg_assumed *a, const wg_event *e);
 void wg_assumed_end(wg_assumed *a, uint64_t cycle);
 
-/* What the cycles rest on, most of them first: number i, or false. */
+/* The assumptions behind the cycles, the largest first: number i, or false. */
 typedef struct wg_assumed_part {
-    const char *what; /* an instruction's name; or where loads go */
+    const char *what; /* an instruction's name, or a path of loads */
     const char *kind; /* "latency", "load", "fetch" */
     uint64_t cycles;
 } wg_assumed_part;

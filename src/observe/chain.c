@@ -85,7 +85,7 @@ void wg_chain_note(wg_chain *c, uint64_t from, uint64_t to, const wg_cost *what)
         last->to = to;
         return;
     }
-    if (c->count[track] == WG_CHAIN_LINKS) { /* the older half goes */
+    if (c->count[track] == WG_CHAIN_LINKS) { /* drop the older half */
         memmove(c->link[track], c->link[track] + WG_CHAIN_LINKS / 2, WG_CHAIN_LINKS / 2 * sizeof *last);
         c->count[track] = WG_CHAIN_LINKS / 2;
     }
@@ -122,13 +122,13 @@ static const wg_link *link_before(const wg_chain *c, unsigned track, uint64_t at
     return link && link->to >= at ? link : NULL;
 }
 
-/* Nothing that the run waits for. */
+/* The run does not wait for a track that does this. */
 static bool is_quiet(const wg_cost *what)
 {
     return what->doing == WG_DOING_IDLE || what->doing == WG_DOING_RESET || what->doing == WG_DOING_PARKED;
 }
 
-/* The track that was at it last. */
+/* The track that worked last. */
 static unsigned last_at_work(const wg_chain *c, uint64_t to)
 {
     unsigned best = 0;
@@ -158,7 +158,7 @@ uint64_t wg_chain_walk(const wg_chain *c, uint64_t from, uint64_t to, void (*pie
         if (!link)
             return at;
         asked |= 1u << track;
-        /* A wait that goes on beyond this cycle is a later one: what ended it has not happened yet. */
+        /* A wait that lasts beyond this cycle has not ended yet. */
         unsigned next = link->to == at && link->what.doing != WG_DOING_WORK ? link->what.holder : WG_AGENT_NONE;
         if (next < WG_TRACKS && !(asked >> next & 1) && link_before(c, next, at)) {
             track = next;

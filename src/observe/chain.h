@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The critical path: the chain of work and waits that decides how long a run takes. It is found backwards, from what was
- * done last:
+ * The critical path: the chain of work and waits that determines the length of a run. It is traced backwards from the last
+ * work:
  *
  *   thread 2  ……………|latched-wait──────|pack ■
  *                                   ▲ Matrix Unit
@@ -9,8 +9,8 @@
  *               ▲ thread 1
  *   T1        ■■■ push
  *
- * While somebody works, the cycles are his. When he waited, whoever ended the wait is looked at instead, from the cycle in
- * which the wait ended. Each cycle of the run is charged once.
+ * Cycles in which a track works are charged to it. Where it waited, the path continues at the track that ended the wait, from
+ * the cycle in which the wait ended. Each cycle of the run is charged once.
  */
 #ifndef WG_CHAIN_H
 #define WG_CHAIN_H
@@ -20,22 +20,22 @@
 /* Cycles of one track that belong to one instruction and one cause. */
 typedef struct wg_cost {
     uint32_t pc, word; /* the instruction; both 0: none */
-    uint32_t address;  /* what is polled */
+    uint32_t address;  /* the polled address */
     uint16_t resource; /* as in wg_stall */
-    uint8_t holder;    /* who ended it, if it is a wait and that is known; else WG_AGENT_NONE */
+    uint8_t holder;    /* the agent that ended it, if it is a wait and that is known; else WG_AGENT_NONE */
     uint8_t track;     /* wg_agent */
-    uint8_t core;      /* whose program `pc` belongs to */
+    uint8_t core;      /* the core whose program contains `pc` */
     uint8_t doing;     /* wg_doing */
     uint64_t cycles;
-    uint64_t times; /* how often it came to this */
+    uint64_t times; /* number of occurrences */
 } wg_cost;
 
 /* Costs that differ only in cycles and times are one. */
 typedef struct wg_cost_table {
-    wg_cost *cost;  /* in the order in which they came */
+    wg_cost *cost;  /* in order of appearance */
     uint32_t *slot; /* hash table: index into `cost` plus 1 */
     size_t count, slots;
-    bool failed; /* out of memory: the table is worthless */
+    bool failed; /* out of memory: the table is invalid */
 } wg_cost_table;
 /* Returns the cost's index. */
 size_t wg_cost_add(wg_cost_table *t, const wg_cost *c);
@@ -54,13 +54,13 @@ typedef struct wg_chain {
     bool failed; /* out of memory */
 } wg_chain;
 
-/* [from, to) follows what was noted of this track before. */
+/* [from, to) follows the track's previous links. */
 void wg_chain_note(wg_chain *c, uint64_t from, uint64_t to, const wg_cost *what);
 /* The last link of a track, or NULL. */
 wg_link *wg_chain_last(wg_chain *c, unsigned track);
 /*
  * Calls `piece` for each piece of the path within [from, to), the latest first. Returns the cycle at which the path begins:
- * later than `from` if what was noted does not reach back so far.
+ * later than `from` if the links do not reach back that far.
  */
 uint64_t wg_chain_walk(const wg_chain *c, uint64_t from, uint64_t to, void (*piece)(void *user, const wg_link *piece),
                        void *user);

@@ -14,7 +14,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 29;
 }
 
-/* The part of [from, to) that counts. */
+/* The number of cycles of [from, to) that count. */
 static uint64_t counted(const wg_costs *p, uint64_t from, uint64_t to)
 {
     from = from > p->from ? from : p->from;
@@ -22,7 +22,7 @@ static uint64_t counted(const wg_costs *p, uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* Cycles of one track go to one instruction and one cause. */
+/* Charges cycles of one track to one instruction and one cause. */
 static void spend(wg_costs *p, uint64_t from, uint64_t to, const wg_cost *what)
 {
     wg_cost c = *what;
@@ -37,7 +37,7 @@ static void spend(wg_costs *p, uint64_t from, uint64_t to, const wg_cost *what)
 
 static unsigned writer_slot(uint32_t address) { return address >> 2 & (WG_COSTS_WRITERS - 1); }
 
-/* The polling is over: whoever wrote the word last has ended it. */
+/* The polling is over: the last writer of the word has ended it. */
 static void polling_ends(wg_costs *p, wg_costs_core *k)
 {
     unsigned slot = writer_slot(k->polled.what.address);
@@ -49,7 +49,7 @@ static void polling_ends(wg_costs *p, wg_costs_core *k)
     k->polled.to = k->polled.from;
 }
 
-/* The iteration is over; it is known now whether it only repeated the one before. */
+/* The iteration is over; whether it only repeated the previous one is now known. */
 static void iteration_ends(wg_costs *p, wg_costs_core *k, bool polled)
 {
     if (polled && k->steps) {
@@ -71,7 +71,7 @@ static void iteration_ends(wg_costs *p, wg_costs_core *k, bool polled)
     k->steps = 0;
 }
 
-/* Cycles of a core go into its present iteration. */
+/* Charges cycles of a core to its current iteration. */
 static void core_spends(wg_costs *p, const wg_interval *i, uint64_t to)
 {
     wg_costs_core *k = &p->core[i->track];
@@ -125,7 +125,7 @@ static void core_retires(wg_costs *p, const wg_event *e)
         core_spends(p, &now, e->cycle + 1);
 }
 
-/* Requests tell what a load polls, and who writes what. */
+/* Requests show the address that a load polls, and the writers of words. */
 static void core_requests(wg_costs *p, const wg_event *e)
 {
     wg_costs_core *k = &p->core[e->agent];
@@ -184,13 +184,13 @@ static void unit_completes(wg_costs *p, const wg_event *e)
     if (i == 0) /* the next one's time begins */
         unit_spends(p, &p->tracks.track[e->agent].now, e->cycle);
     u->count--;
-    if (u->count) /* the last one stays where it is: the cycle of its acceptance is its own */
+    if (u->count) /* keep the last one's start: its cycle of acceptance is its own */
         memmove(&u->inside[i], &u->inside[i + 1], (u->count - i) * sizeof u->inside[0]);
 }
 
 /* ---- Gates ---- */
 
-/* Who ended a wait for semaphores: whoever changed one of them last. */
+/* The agent that ended a wait for semaphores: the one that changed one of them last. */
 static uint8_t poster_of(const wg_costs *p, unsigned semaphores)
 {
     uint8_t who = WG_AGENT_NONE;
@@ -226,7 +226,7 @@ static void gate_spends(wg_costs *p, const wg_interval *i)
     spend(p, i->from, i->to, &c);
 }
 
-/* What comes next to a gate that was empty, and whom a stall belongs to: before the tracks see the event. */
+/* Determines the next instruction at an empty gate, and the owner of a stall, before the tracks see the event. */
 static void gate_sees(wg_costs *p, const wg_event *e, bool before)
 {
     unsigned thread = e->agent - (unsigned)WG_AGENT_THREAD0;
@@ -328,7 +328,7 @@ static int dearest(const void *left, const void *right)
 
 void wg_costs_end(wg_costs *p, uint64_t cycle)
 {
-    for (unsigned i = 0; i < 3; i++) /* nothing came any more */
+    for (unsigned i = 0; i < 3; i++) /* no further instruction arrived */
         p->arriving[i] = (wg_costs_insn){0};
     for (unsigned i = 0; i < WG_TRACKS; i++)
         p->unit[i].fed_by = WG_AGENT_NONE;
@@ -336,7 +336,7 @@ void wg_costs_end(wg_costs *p, uint64_t cycle)
     for (unsigned i = 0; i < WG_TRACKS; i++)
         if (wg_track_is_core(i))
             iteration_ends(p, &p->core[i], false);
-    if (p->from_pc) /* it never came to that */
+    if (p->from_pc) /* that pc was never executed */
         p->from = cycle;
     p->to = p->to < cycle ? p->to : cycle;
     p->from = p->from < p->to ? p->from : p->to;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A profile: where every cycle of every core, gate and unit went, by instruction and by cause. The costs of a track add up
- * to the run, or to the part of it that is asked for.
+ * to the run, or to the requested part of it.
  *
- *   core   each cycle belongs to the instruction that enters EX1 in it, or that waits to
- *   gate   to the instruction that passes or waits; what a latched wait holds up belongs to the wait; an empty gate's
- *          cycles belong to the instruction that arrives next
- *   unit   to the oldest instruction in it
+ *   core   each cycle belongs to the instruction that enters EX1 in it, or waits to enter
+ *   gate   to the instruction that passes or waits; stalls by a latched wait belong to the wait; an empty gate's cycles
+ *          belong to the instruction that arrives next unit   to the oldest instruction in it
  *
- * A core polls while an iteration of a loop computes exactly what the iteration before it computed.
+ * A core polls while an iteration of a loop computes exactly the same as the previous one.
  */
 #ifndef WG_COSTS_H
 #define WG_COSTS_H
@@ -28,21 +27,21 @@ enum { WG_COSTS_INSIDE = 64, WG_COSTS_STEPS = 64 };
 typedef struct wg_costs_unit {
     wg_costs_insn inside[WG_COSTS_INSIDE];
     unsigned count;
-    uint8_t fed_by; /* the thread whose instruction came to it last */
-    uint64_t done;  /* cycles before this are accounted for */
+    uint8_t fed_by; /* the thread of the last instruction accepted */
+    uint64_t done;  /* cycles before this one are charged */
 } wg_costs_unit;
 
-/* A core's iteration of a loop, kept back until it is known whether it only repeats the one before. */
+/* A core's iteration of a loop, held until it is known whether it only repeats the previous one. */
 typedef struct wg_costs_core {
     wg_link step[WG_COSTS_STEPS];
     unsigned steps;
     uint32_t pc; /* of the last instruction */
     uint32_t word;
     uint64_t done;
-    uint64_t signature, before;           /* of what this iteration and the last one computed; 0: cannot be compared */
+    uint64_t signature, before; /* of this iteration's and the previous one's results; 0: cannot be compared */
     uint32_t load_pc, load_word, address; /* of the iteration's first load */
-    uint32_t r[32], known; /* registers as the instructions left them; bit i of known: r[i] is no load's */
-    wg_link polled;        /* iterations that only repeated; its length is 0 if there are none */
+    uint32_t r[32], known;                /* register values; bit i of known: r[i] does not come from a load */
+    wg_link polled;                       /* iterations that only repeated; its length is 0 if there are none */
 } wg_costs_core;
 
 enum { WG_COSTS_WRITERS = 4096 };
@@ -50,15 +49,15 @@ enum { WG_COSTS_WRITERS = 4096 };
 typedef struct wg_costs {
     wg_tracks tracks;
     uint64_t from, to;             /* the part of the run that counts; set before the run, or by `from_pc` */
-    uint32_t from_pc, to_pc;       /* it begins, or ends, when a core executes this; 0: not so */
+    uint32_t from_pc, to_pc;       /* it begins, or ends, when a core executes this pc; 0: unused */
     wg_costs_insn latch[3];        /* the latched wait of each thread */
-    wg_costs_insn blamed[3];       /* whom the present stall of each gate belongs to */
-    wg_costs_insn arriving[3];     /* what came to an empty gate */
+    wg_costs_insn blamed[3];       /* owner of each gate's current stall */
+    wg_costs_insn arriving[3];     /* instruction that arrived at an empty gate */
     wg_costs_unit unit[WG_TRACKS]; /* of units */
     wg_costs_core core[WG_TRACKS]; /* of cores */
     wg_cost_table table;           /* in no order until wg_costs_end() */
-    uint8_t poster[8];             /* who changed each semaphore last */
-    uint64_t posted[8];            /* and when */
+    uint8_t poster[8];             /* last agent to change each semaphore */
+    uint64_t posted[8];            /* … and when */
     struct {
         uint32_t address;
         uint8_t core;
@@ -71,7 +70,7 @@ typedef struct wg_costs {
 
 void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held);
 void wg_costs_event(void *costs, const wg_event *e);
-/* Closes the books and sorts the costs, the dearest of each track first. */
+/* Closes all intervals and sorts the costs, the largest of each track first. */
 void wg_costs_end(wg_costs *p, uint64_t cycle);
 void wg_costs_free(wg_costs *p);
 

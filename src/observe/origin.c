@@ -10,7 +10,7 @@ static void add(wg_origin *o, const wg_data_touch *t)
 {
     if (o->failed)
         return;
-    if (o->count == WG_ORIGIN_TOUCHES) { /* the older half goes */
+    if (o->count == WG_ORIGIN_TOUCHES) { /* drop the older half */
         o->count = WG_ORIGIN_TOUCHES / 2;
         memmove(o->touch, o->touch + WG_ORIGIN_TOUCHES / 2, o->count * sizeof *o->touch);
         o->begins = o->touch[0].cycle;
@@ -93,7 +93,7 @@ void wg_origin_event(void *user, const wg_event *e)
             add(user, &t);
         }
         break;
-    case WG_TOUCH_CONFIG: /* every instruction reads some; RDCFG is the one that makes a value of it */
+    case WG_TOUCH_CONFIG: /* every instruction reads some; only RDCFG turns it into data */
     case WG_TOUCH_THREAD_CONFIG:
         if (t.writes || t.agent == WG_AGENT_CONFIG)
             add(user, &t);
@@ -125,8 +125,8 @@ void wg_origin_free(wg_origin *o)
 enum { PARTS = 128 };
 typedef struct part {
     uint32_t first, end;
-    unsigned seen; /* writes that may have left lanes as they were */
-    uint32_t bits; /* of a word of configuration: those that no write was found for */
+    unsigned seen; /* writes that may not have changed all lanes */
+    uint32_t bits; /* of a word of configuration: those without a write found yet */
 } part;
 
 void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint32_t count, size_t before,
@@ -167,7 +167,7 @@ void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint3
 
 void wg_origin_reads(const wg_origin *o, size_t write, void (*found)(void *user, size_t touch), void *user)
 {
-    enum { FAR = 4096 }; /* cycles that an instruction stays in its unit, at most */
+    enum { FAR = 4096 }; /* longest time of an instruction in its unit */
     const wg_data_touch *w = &o->touch[write];
     for (size_t i = write + 1; i-- > 0 && w->id && o->touch[i].cycle + FAR > w->cycle;) {
         const wg_data_touch *t = &o->touch[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where data come from: a log of every read and write of L1, Dst, SrcA, SrcB, LRegs and GPRs, of every write of configuration
- * and semaphores, and of packets; and the way back from a location to who wrote it, and to what the writer had read.
+ * The origin of data: a log of every read and write of L1, Dst, SrcA, SrcB, LRegs and GPRs, of every write of configuration
+ * and semaphores, and of packets; and the search from a location back to its writer, and to the writer's inputs.
  */
 #ifndef WG_ORIGIN_H
 #define WG_ORIGIN_H
@@ -32,7 +32,7 @@ typedef struct wg_data_packet {
 } wg_data_packet;
 
 enum {
-    WG_ORIGIN_TOUCHES = 6 << 20, /* kept at most; of a longer run the latest */
+    WG_ORIGIN_TOUCHES = 6 << 20, /* capacity; of a longer run the latest are kept */
     WG_ORIGIN_PACKETS = 1 << 20,
     WG_ORIGIN_LANES = 4
 };
@@ -42,29 +42,29 @@ typedef struct wg_origin {
     size_t count, room;
     wg_data_packet *packet;
     size_t packets, packet_room;
-    uint64_t begins; /* what was touched before this cycle is forgotten */
+    uint64_t begins; /* earlier touches have been dropped */
     bool failed;     /* out of memory */
 } wg_origin;
 #define WG_ORIGIN_EVENTS (WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
 
 void wg_origin_event(void *origin, const wg_event *e);
 void wg_origin_free(wg_origin *o);
-/* The first touch at or behind a cycle. */
+/* The first touch at or after a cycle. */
 size_t wg_origin_at(const wg_origin *o, uint64_t cycle);
 
 /*
- * The writes before touch `before` that the present contents of [first, first + count) come from, the latest first: calls `found` with each
- * write and the part of the location that it left. What nobody wrote is called with SIZE_MAX. An instruction of the Vector Unit may
- * leave lanes as they were: what was written before it counts, too, up to WG_ORIGIN_LANES writes. A word of configuration
- * (count 1) may come from several writes of some of its bits.
+ * The writes before touch `before` that the present contents of [first, first + count) come from, the latest first: calls
+ * `found` with each write and the part of the location that it supplied, and with SIZE_MAX for parts never written. An
+ * instruction of the Vector Unit may not change all lanes: earlier writes count, too, up to WG_ORIGIN_LANES of them. A word
+ * of configuration (count 1) may come from several writes of some of its bits.
  */
 void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint32_t count, size_t before,
                        void (*found)(void *user, size_t touch, uint32_t first, uint32_t count), void *user);
-/* What the instruction of this write had read: calls `found` with each of its reads. */
+/* Calls `found` with each read of the instruction that made this write. */
 void wg_origin_reads(const wg_origin *o, size_t write, void (*found)(void *user, size_t touch), void *user);
-/* The packet that brought what a NIU wrote to L1 in this touch; NULL: none is known. */
+/* The packet whose data a NIU wrote to L1 in this touch; NULL: not known. */
 const wg_data_packet *wg_origin_arrival(const wg_origin *o, size_t write);
-/* What left this tile in a transaction, or, `kind` being a request's, the request itself; NULL: not known. */
+/* The packet that this tile sent in a transaction: its answer or its request; NULL: not known. */
 const wg_data_packet *wg_origin_sent(const wg_origin *o, uint64_t transaction, bool answer, uint64_t before);
 
 #endif

@@ -4,7 +4,7 @@
 #include "isa/riscv_word.h"
 #include "machine/request.h"
 
-/* Time passes without anybody's doing: that it was read and compared is no progress. */
+/* Time advances by itself: reading and comparing it is not progress. */
 enum { WALL_CLOCK = 0xFFB121F0 >> 4 };
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -18,7 +18,7 @@ static bool is_clock(uint32_t address) { return address >> 4 == (uint32_t)WALL_C
 static void piece_ends(wg_rounds_core *k)
 {
     unsigned last = (k->pieces - 1) % WG_ROUNDS_PIECES;
-    /* A loop that touches no memory is a delay, however often it goes round. */
+    /* A loop without memory accesses is a delay, whatever its number of iterations. */
     if (k->pieces && !k->memory && k->piece[last] == k->signature)
         return;
     k->piece[k->pieces++ % WG_ROUNDS_PIECES] = k->signature;
@@ -42,7 +42,7 @@ static wg_rounds_load *loads(wg_rounds_core *k, uint32_t pc, uint32_t address)
     return &k->load[i];
 }
 
-/* Only what differs from the last answer counts: whether memory is asked at all depends on a cache. */
+/* Only a change from the last answer counts: whether a request is sent at all depends on a cache. */
 static void answered(wg_rounds_core *k, uint32_t pc, uint32_t address, uint32_t value)
 {
     if (is_clock(address))
@@ -69,7 +69,7 @@ static void retires(wg_rounds_core *k, const wg_event *e)
         address = k->r[base] + (load ? wg_rv_imm_i(e->word) : wg_rv_imm_s(e->word));
     k->signature = mix(mix(k->signature, pc), address);
     k->memory |= load || store;
-    if (load && !is_clock(loads(k, pc, address)->address)) /* what it found the last time */
+    if (load && !is_clock(loads(k, pc, address)->address)) /* the value it found last time */
         k->signature = mix(k->signature, e->b);
     if (store && k->known >> data & 1)
         k->signature = mix(k->signature, k->r[data]);
@@ -95,11 +95,11 @@ void wg_rounds_event(void *rounds, const wg_event *e)
         answered(k, e->pc, (uint32_t)e->a, (uint32_t)e->b);
 }
 
-/* The number of pieces after which everything comes again; 0: there is none. */
+/* The number of pieces after which everything repeats; 0: none. */
 static unsigned period_of(const wg_rounds_core *k)
 {
     unsigned have = k->pieces < WG_ROUNDS_PIECES ? k->pieces : WG_ROUNDS_PIECES;
-    have -= have / 4; /* it may have begun to repeat itself only now */
+    have -= have / 4; /* the repetition may have started only recently */
     for (unsigned period = 1; have >= 8 && period <= have / 3; period++) {
         unsigned same = 0;
         while (same < have - period && k->piece[(k->pieces - 1 - same) % WG_ROUNDS_PIECES] ==

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sinks over the public event stream: commit log, trace file, statistics, timeline. They keep
- * fixed-size state and give their text to a function of the caller's; none of them opens a file.
+ * Sinks over the public event stream: commit log, trace file, statistics, timeline. They keep fixed-size state and pass their
+ * text to the caller's function; none of them opens a file.
  */
 #ifndef WG_SINKS_H
 #define WG_SINKS_H
@@ -11,7 +11,7 @@
 #include "observe/tracks.h"
 
 typedef bool (*wg_sink_write)(void *user, const char *text, size_t bytes);
-/* The instruction as text; `agent` says whether the word is a core's or a thread's. Returns `room`. */
+/* The instruction as text; `agent` tells whether the word is a core's or a thread's. Returns `room`. */
 typedef const char *(*wg_sink_text)(void *user, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
 
 /* Buffered output; `failed` stays set after the first write that failed. */
@@ -28,7 +28,7 @@ void wg_sink_printf(wg_sink_out *out, const char *format, ...) __attribute__((fo
 void wg_sink_json(wg_sink_out *out, const char *text); /* quoted and escaped */
 void wg_sink_flush(wg_sink_out *out);
 
-/* One line per instruction and stage: cycle, who, stage, id, word, text. */
+/* One line per instruction and stage: cycle, agent, stage, id, word, text. */
 typedef struct wg_commit_log {
     wg_sink_out out;
 } wg_commit_log;
@@ -68,7 +68,7 @@ void wg_trace_begin(wg_trace *trace, uint64_t cycle, unsigned held, const char *
 void wg_trace_event(void *trace, const wg_event *e);
 void wg_trace_end(wg_trace *trace, uint64_t cycle);
 
-/* Cycles by what each track did: every row adds up to `to - from` exactly. */
+/* Cycles by activity of each track: each track's sum is exactly `to - from`. */
 typedef struct wg_stats {
     wg_tracks tracks;
     uint64_t from, to;
@@ -85,7 +85,7 @@ void wg_stats_end(wg_stats *stats, uint64_t cycle);
 
 /*
  * A picture of fixed size: the run in WG_TIMELINE_CELLS cells whose width doubles as the run grows,
- * each with the cycles of everything each track did in it.
+ * each with the cycles of each track's activities in it.
  */
 enum { WG_TIMELINE_CELLS = 512 };
 typedef struct wg_timeline {
@@ -98,11 +98,11 @@ void wg_timeline_begin(wg_timeline *timeline, uint64_t cycle, unsigned held);
 void wg_timeline_event(void *timeline, const wg_event *e);
 void wg_timeline_end(wg_timeline *timeline, uint64_t cycle);
 /*
- * What `track` did most in column `column` of `columns` over the run (idle only if less than a fifth of it was
- * anything else); false if that column has no cycles.
+ * The main activity of `track` in column `column` of `columns` over the run (idle only if all others take less than a fifth);
+ * false if that column has no cycles.
  */
 bool wg_timeline_at(const wg_timeline *timeline, unsigned track, unsigned column, unsigned columns, unsigned *doing);
-/* It was idle or in reset all the time. */
+/* Was the track idle or in reset all the time? */
 bool wg_timeline_quiet(const wg_timeline *timeline, unsigned track);
 
 #endif

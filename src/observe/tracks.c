@@ -7,7 +7,7 @@ bool wg_track_is_core(unsigned track) { return track <= WG_AGENT_CORE_T2; }
 bool wg_track_is_thread(unsigned track) { return track >= WG_AGENT_THREAD0 && track <= WG_AGENT_THREAD2; }
 bool wg_track_is_unit(unsigned track) { return track >= WG_AGENT_SYNC && track <= WG_AGENT_MISC; }
 
-/* Gives the interval that ends at `cycle` away, if it has any length, and starts the next one there. */
+/* Reports the interval that ends at `cycle`, unless it is empty, and starts the next one there. */
 static void change(wg_tracks *t, unsigned track, uint64_t cycle, const wg_interval *next)
 {
     wg_interval *now = &t->track[track].now;
@@ -16,7 +16,7 @@ static void change(wg_tracks *t, unsigned track, uint64_t cycle, const wg_interv
         t->fn(t->user, now);
         now->from = cycle;
     }
-    /* An instruction that passed keeps its whole cycle: what starts within it is seen from the next. */
+    /* An issued instruction keeps its whole cycle: an activity that starts within it counts from the next. */
     uint64_t from = now->from;
     *now = *next;
     now->from = from;
@@ -41,7 +41,7 @@ void wg_tracks_begin(wg_tracks *t, uint64_t cycle, unsigned held, wg_interval_fn
 
 static void stall_begin(wg_tracks *t, const wg_event *e)
 {
-    /* An expander's wait shares its thread's agent; it takes nothing away from what the gate does. */
+    /* An expander's wait has the same agent as its thread; it does not affect the gate's activity. */
     if (wg_track_is_thread(e->agent) && e->stall.reason == WG_STALL_FIFO_FULL)
         return;
     if (wg_track_is_unit(e->agent) && t->track[e->agent].inside == 0)

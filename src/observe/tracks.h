@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From events to intervals: what each core, thread gate and unit was doing, from cycle to cycle,
- * without gap or overlap. Statistics, the timeline and the trace file all read these intervals, so they
- * cannot disagree.
+ * From events to intervals: the activity of each core, thread gate and unit, without gap or overlap. Statistics, the timeline
+ * and the trace file all read these intervals, so they cannot disagree.
  *
  *   core     |reset |executing |load-response|executing |polling ……|parked
  *   gate     |empty |issued|issued|latched-wait …………|issued|empty
@@ -15,10 +14,10 @@
 #include <stdint.h>
 #include <waitgate/waitgate.h>
 
-/* What a track can be doing. From WG_DOING_STALL on: WG_DOING_STALL + wg_stall_reason. */
+/* Activities of a track. From WG_DOING_STALL on: WG_DOING_STALL + wg_stall_reason. */
 typedef enum wg_doing {
-    WG_DOING_IDLE, /* a gate with no instruction, a unit with none in it */
-    WG_DOING_WORK, /* a gate that let one pass, a unit that has one, a core that executes */
+    WG_DOING_IDLE, /* an empty gate, an empty unit */
+    WG_DOING_WORK, /* a gate that issues, a unit with an instruction, a core that executes */
     WG_DOING_RESET,
     WG_DOING_PARKED,
     WG_DOING_POLLING, /* a core repeating identical iterations of a polling loop */
@@ -33,14 +32,14 @@ typedef struct wg_interval {
     uint8_t track; /* wg_agent: a core, a thread, a unit */
     uint8_t doing; /* wg_doing */
     uint8_t thread;
-    uint8_t core;   /* gates: who pushed the instruction */
+    uint8_t core;   /* gates: the core that pushed the instruction */
     wg_stall stall; /* of a stall */
 } wg_interval;
 
 typedef void (*wg_interval_fn)(void *user, const wg_interval *interval);
 
 typedef struct wg_track {
-    wg_interval now;  /* under way since now.from */
+    wg_interval now;  /* current since now.from */
     uint32_t inside;  /* units: instructions in them */
     uint64_t entered; /* units: cycle of the last one's acceptance, which counts as work in any case */
 } wg_track;
@@ -67,7 +66,7 @@ bool wg_track_is_thread(unsigned track);
 bool wg_track_is_unit(unsigned track);
 /* "executing", "issued", "latched-wait" … : one word, lower case, by the kind of track. */
 const char *wg_doing_name(unsigned track, unsigned doing, char *room, size_t bytes);
-/* The same in words. */
+/* As wg_doing_name(), in words. */
 const char *wg_doing_text(unsigned track, unsigned doing);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address counters: widths and the four ways to move one. Facts: ADCs.md. */
+/* Address counters: widths and the four kinds of steps. Facts: ADCs.md. */
 #include "machine/adc.h"
 
 static const uint32_t masks[4] = {0x3FFFF, 0x1FFF, 0xFF, 0xFF};

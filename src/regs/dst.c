@@ -86,7 +86,7 @@ static uint32_t to_core(const window *w, uint32_t x)
     }
 }
 
-/* A datum in Dst's layout, from what the core stores. */
+/* A datum in Dst's layout, from the core's store. */
 static uint32_t from_core(const window *w, uint32_t x)
 {
     switch (w->format) {
@@ -113,8 +113,8 @@ static uint32_t from_core(const window *w, uint32_t x)
 
 /*
  * Decided here: T0 and T1 accesses of another width than the format's, which "will generally misbehave",
- * and the reserved formats (taken as format 0) go datum by datum as on T2; a part of a datum is that
- * part of the converted datum.
+ * and the reserved formats (treated as format 0) are processed datum by datum as on T2; part of a datum is that part of the
+ * converted datum.
  */
 static bool documented(const window *w, unsigned thread, unsigned bytes)
 {
@@ -125,7 +125,7 @@ static bool documented(const window *w, unsigned thread, unsigned bytes)
 /* The window holds 32 KiB of datums; an INT8 window has half as many bytes as Dst and ends in the middle. */
 static uint32_t read_datum(const wg_tile *t, const window *w, uint32_t index)
 {
-    /* Decided here: the window shows the stored bits, whatever a row's mark. */
+    /* Decided here: the window shows the stored bits, even of rows marked undefined. */
     const wg_dst *d = &t->regs.dst;
     unsigned row = index / 16 & (WG_DST_ROWS - 1), column = index % 16;
     bool wide = datum_bytes[w->format] == 4;

@@ -23,7 +23,7 @@ void wg_lreg_reset(wg_lreg *r)
 
 void wg_lreg_seed(wg_lreg *r, uint32_t seed)
 {
-    /* No page says how the seed reaches the lanes: the reference simulator's way, 32 steps, then two per lane. */
+    /* No page says how the seed reaches the lanes: as in the reference simulator, 32 steps, then two per lane. */
     for (unsigned i = 0; i < 32; i++)
         seed = wg_prng_step(seed);
     for (unsigned lane = WG_LANES; lane-- > 0;) {

@@ -13,7 +13,7 @@ const wg_rwc_layout wg_rwc_layouts[2] = {
 
 /*
  * One source counter: six bits of increment, then CR, then Clear. BH's ADDR_MOD_AB2 holds a seventh
- * increment bit, which a six-bit counter cannot show.
+ * increment bit, which has no effect on a six-bit counter.
  */
 static void move_src(uint8_t *counter, uint8_t *cr, unsigned spec)
 {
@@ -99,8 +99,8 @@ void wg_rwc_increment(wg_rwc_thread *r, uint32_t word)
 
 /*
  * Decided here: no page has SETIBRWC. The assembly tables call it "set/increment bias rwc", with bits "inc_bias,
- * set_bias_rwc" (from the top, as they list SETRWC's); the bias counter is what ADDR_MOD_BIAS moves, ExtraAddrModBit
- * (RWCs.md), and moves as it does there. The CR copy that rwc_cr names is read by nothing.
+ * set_bias_rwc" (from the top, as they list SETRWC's); the bias counter is the one stepped by ADDR_MOD_BIAS, ExtraAddrModBit
+ * (RWCs.md), and steps in the same way. Nothing reads the CR copy that rwc_cr selects.
  */
 void wg_rwc_bias(wg_rwc_thread *r, uint32_t word)
 {

@@ -6,7 +6,7 @@
 #include "report/touch.h"
 #include "machine/tile.h"
 
-/* They were zero before, and what has been written since is discarded. */
+/* They were zero before, and later writes are discarded. */
 void wg_src_clear_held(wg_src *s, wg_src_file file, unsigned bank)
 {
     uint32_t(*rows)[16] = wg_src_rows(s, file, bank);
@@ -60,7 +60,7 @@ void wg_src_unpacked(wg_tile *t, wg_src_file file, unsigned thread, unsigned age
     wg_tcfg_id base = file == WG_SRCA ? WG_TCFG_SRCA_SET_Base : WG_TCFG_SRCB_SET_Base;
     (file == WG_SRCA ? s->unpack_row_a : s->unpack_row_b)[thread] =
         (uint8_t)(wg_tcfg_get(t->arch->id, base, config) << 4);
-    wg_wake_waiting(&t->sched, WG_CAUSE_SRC); /* C5 and C6 look at the unpacker's new bank */
+    wg_wake_waiting(&t->sched, WG_CAUSE_SRC); /* C5 and C6 test the unpacker's new bank */
     wg_wake(&t->sched, WG_AGENT_UNPACK0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Emitting events. Costs one predictable branch when nobody watches that kind. */
+/* Emitting events. Costs one predictable branch if that kind is not observed. */
 #ifndef WG_EMIT_H
 #define WG_EMIT_H
 
@@ -12,12 +12,12 @@ static inline bool wg_watched(const wg_tile *t, wg_event_kind kind)
 
 static inline bool wg_any_watched(const wg_tile *t) { return WG_EVENTS && __builtin_expect(t->watched != 0, 0); }
 
-/* Fills cycle, phase, tile and hands the event on; call only under wg_watched(). */
+/* Fills cycle, phase, tile and passes the event on; call only under wg_watched(). */
 void wg_emit(wg_tile *t, wg_event *event);
 
 /*
- * The events that every instruction has, emitted out of line: the function in question needs neither a frame nor
- * registers for an event that nobody reads.
+ * The events of every instruction, emitted out of line, so that the caller needs neither a frame nor registers for events
+ * that are not observed.
  */
 __attribute__((cold)) void wg_emit_insn(wg_tile *t, wg_event_kind kind, unsigned agent, const wg_insn *insn, uint64_t b,
                                         uint64_t c);
@@ -28,7 +28,7 @@ static inline void wg_note_insn(wg_tile *t, wg_event_kind kind, unsigned agent, 
         wg_emit_insn(t, kind, agent, insn, b, c);
 }
 
-/* Fields: designated initialisers of wg_event beside kind and agent. */
+/* Fields: designated initialisers of wg_event other than kind and agent. */
 #define WG_EMIT(t, kind_, agent_, ...) \
     do { \
         if (wg_watched((t), (kind_))) \

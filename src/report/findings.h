@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recording findings. The catalogue is findings.def: one line per code, in no other place. */
+/* Recording findings. The catalogue is findings.def, one line per code. */
 #ifndef WG_FINDINGS_H
 #define WG_FINDINGS_H
 
@@ -13,13 +13,13 @@ typedef enum wg_finding_code {
 } wg_finding_code;
 
 /*
- * Records one occurrence; equal ones (code, agent, pc, word) become one record with a count. Set
- * what applies in `f`: agent, pc/has_pc, word/has_word, subject, value, detail. The rest is filled.
+ * Records one occurrence; equal ones (code, agent, pc, word) become one record with a count. Set the members of `f` that
+ * apply: agent, pc/has_pc, word/has_word, subject, value, detail. The others are filled in.
  */
 void wg_find(wg_tile *t, wg_finding_code code, const wg_finding *f);
 
 #define WG_FIND(t, code, agent_, ...) wg_find((t), (code), &(wg_finding){.agent = (uint8_t)(agent_), __VA_ARGS__})
-/* The same with a formatted detail. */
+/* As wg_find(), with a formatted detail. */
 void wg_findf(wg_tile *t, wg_finding_code code, wg_finding f, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -4,7 +4,7 @@
 void wg_touch_emit(wg_tile *t, unsigned how, wg_touch_space space, uint32_t first, uint32_t count, unsigned part)
 {
     const wg_insn *insn = &t->acting;
-    if (!count || !insn->id) /* the gates' questions look at configuration in nobody's name */
+    if (!count || !insn->id) /* checks at the gates read configuration without an agent */
         return;
     wg_emit(t, &(wg_event){.kind = WG_EV_TOUCH,
                            .agent = t->acting_agent,
@@ -20,7 +20,7 @@ void wg_touch_emit(wg_tile *t, unsigned how, wg_touch_space space, uint32_t firs
                            .part = (uint8_t)part});
 }
 
-/* What was there before and is there now is no news to whoever reads it (happens-before.md). */
+/* Bits that a write does not change carry no information to a reader (happens-before.md). */
 static unsigned written(uint32_t mask, uint32_t kept) { return WG_TOUCH_WRITE | (mask & ~kept ? 0u : WG_TOUCH_SAME); }
 
 void wg_touch_config_written(wg_tile *t, unsigned bank, unsigned word, uint32_t mask, uint32_t kept)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Touches: which location an instruction or a core reads or writes, in the cycle in which it does.
+ * Touches: the locations that an instruction or a core reads or writes, in the cycle of the access.
  *
- * A unit says once in whose name it acts (wg_touch_by), then names locations with the helper of their space.
- * Nothing but one predictable branch happens while nobody watches WG_EV_TOUCH.
+ * A unit first names the agent that acts (wg_touch_by), then locations with the helper of their space. While WG_EV_TOUCH is
+ * not observed, this costs one predictable branch.
  */
 #ifndef WG_TOUCH_H
 #define WG_TOUCH_H
@@ -12,7 +12,7 @@
 
 static inline bool wg_touch_watched(const wg_tile *t) { return wg_watched(t, WG_EV_TOUCH); }
 
-/* What follows is done by `agent` for this instruction. */
+/* The following touches are those of `agent`, for this instruction. */
 static inline void wg_touch_by(wg_tile *t, unsigned agent, const wg_insn *insn)
 {
     if (wg_touch_watched(t)) {
@@ -21,7 +21,7 @@ static inline void wg_touch_by(wg_tile *t, unsigned agent, const wg_insn *insn)
     }
 }
 
-/* Until somebody is named again, nothing is touched. */
+/* Until the next wg_touch_by(), no touches are emitted. */
 static inline void wg_touch_by_nobody(wg_tile *t)
 {
     if (wg_touch_watched(t))
@@ -30,9 +30,9 @@ static inline void wg_touch_by_nobody(wg_tile *t)
 
 /* Out of line; call only while watched. `count` is a mask for the spaces that have masks. */
 void wg_touch_emit(wg_tile *t, unsigned how, wg_touch_space space, uint32_t first, uint32_t count, unsigned part);
-/* A write to configuration that leaves the bits in `kept` as they were. */
+/* A write to configuration that does not change the bits in `kept`. */
 void wg_touch_config_written(wg_tile *t, unsigned bank, unsigned word, uint32_t mask, uint32_t kept);
-/* The same for a core's access, and for its store to configuration. */
+/* As wg_touch_emit(), for a core's access, and for its store to configuration. */
 void wg_touch_core(wg_tile *t, unsigned core, uint32_t pc, unsigned how, wg_touch_space space, uint32_t first,
                    uint32_t count);
 void wg_touch_core_config(wg_tile *t, unsigned core, uint32_t pc, uint32_t first, uint32_t kept);

@@ -3,7 +3,7 @@
 #ifndef WG_CORE_NAME_H
 #define WG_CORE_NAME_H
 
-/* "kernel.trisc1.elf", "math.elf": T1. WG_CORES: the name speaks of no core. */
+/* "kernel.trisc1.elf", "math.elf": T1. WG_CORES: the name contains no core. */
 unsigned wg_core_of_file_name(const char *path);
 
 #endif

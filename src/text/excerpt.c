@@ -34,7 +34,7 @@ static void read_file(wg_excerpts *e, const char *file)
     }
 }
 
-/* A character of UTF-8 is not cut in two. */
+/* Does not split a UTF-8 character. */
 static size_t fitting(const char *text, size_t size)
 {
     if (size < WG_SNIPPET)
@@ -70,7 +70,7 @@ const char *wg_excerpt_line(wg_excerpts *e, const wg_source *source, char *room)
     return room;
 }
 
-/* Where the mark stands: the column that debug information names, or the first word of the line. */
+/* The position of the mark: the column in the debug information, or the first word of the line. */
 static size_t mark_at(const char *line, unsigned column)
 {
     size_t first = strspn(line, " ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a finding's subject and value mean, in words. */
+/* A finding's subject and value in words. */
 #ifndef WG_FINDING_WORDS_H
 #define WG_FINDING_WORDS_H
 
@@ -8,10 +8,12 @@
 
 #include "isa/config_fields.h"
 
-/* "Unpacker 0 cannot turn FP32 into INT8, into SrcA or SrcB"; the finding's detail if there is no more to say. Returns `room`. */
+/*
+ * "Unpacker 0 cannot turn FP32 into INT8, into SrcA or SrcB"; the finding's detail if nothing more is known. Returns `room`.
+ */
 const char *wg_finding_words(wg_arch_id arch, const wg_finding *f, char *room, size_t bytes);
 
-/* The configuration that a finding comes from, so that it can be told who set it. */
+/* The configuration behind a finding, so that the report can name its writer. */
 typedef struct wg_finding_field {
     wg_cfg_id id;
     uint32_t mask; /* of the word, in place */

@@ -111,7 +111,7 @@ static void excerpts_text(const wg_race_words *w, const wg_hang *h, wg_text *out
     wg_reports_free(&all);
 }
 
-/* The story, wrapped; marks, which take no room on a line, are put in afterwards: blanks may have become ends of lines. */
+/* The story, wrapped; marks, which have no width, are inserted afterwards, since wrapping replaces spaces by newlines. */
 static void verdict_text(const wg_hang *h, wg_text *out)
 {
     wg_text lines = {.width = out->width};

@@ -6,7 +6,7 @@
 #include "explain/hang.h"
 #include "text/race_text.h"
 
-/* `hung`: as it was inspected with. The verdict with its source lines, then who waits for whom and the state. */
+/* `hung`: as passed to the inspection. The verdict with its source lines, then the waits and the state. */
 void wg_hang_verdict_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out);
 void wg_hang_state_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out);
 void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out);

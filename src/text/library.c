@@ -21,7 +21,7 @@ static bool code_at(void *dev, unsigned core, uint32_t pc, uint32_t *word)
     return wg_read(dev, pc, word, 4) == WG_OK;
 }
 
-/* The caller may know fewer fields than there are. */
+/* The caller's structure may be an older, shorter one. */
 static wg_report_desc desc_of(const wg_report_desc *desc)
 {
     wg_report_desc d = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of programs: they remember that some was missing. The library has memory_library.c instead. */
+/* Allocation for programs: records that an allocation failed. The library uses memory_library.c instead. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of the library, which has no globals: what could not be had is known by whoever asked for it. */
+/* Allocation for the library, which has no globals: the caller alone learns of a failure. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@ static const char *const remedy_text[] = {[WG_REMEDY_SUGGESTED] = "suggested rem
 static const char *const remedy_word[] = {
     [WG_REMEDY_SUGGESTED] = "suggested", [WG_REMEDY_VERIFIED] = "verified", [WG_REMEDY_NOT_ENOUGH] = "not-enough"};
 
-/* Who knows the party's program; NULL: nobody does. */
+/* The `user` that knows the party's program; NULL: none. */
 static void *user_of(const wg_race_words *w, const wg_race_party *p)
 {
     if (!p->tile)

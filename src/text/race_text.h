@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A race as text in ThreadSanitizer's manner and as JSON: for the command line and for the libttsim ABI. */
+/* A race as text in the style of ThreadSanitizer and as JSON: for the command line and for the libttsim ABI. */
 #ifndef WG_RACE_TEXT_H
 #define WG_RACE_TEXT_H
 
@@ -10,7 +10,7 @@
 #include "text/excerpt.h"
 #include "text/text.h"
 
-/* What only the one who runs the programs knows; any of the functions may be NULL. */
+/* Information that only the caller that runs the programs has; any of the functions may be NULL. */
 typedef struct wg_race_words {
     wg_arch_id arch;
     void *user;
@@ -21,16 +21,16 @@ typedef struct wg_race_words {
     bool (*core_word)(void *user, uint32_t pc, uint32_t *word); /* code of the cores */
 } wg_race_words;
 
-/* Where the party is; false: nobody knows. */
+/* The party's location; false: not known. */
 bool wg_race_source(const wg_race_words *w, const wg_race_party *p, wg_source *out);
-/* From what an ELF file says of a pc; symbol and line may be NULL. */
+/* From an ELF file's information about a pc; symbol and line may be NULL. */
 wg_source wg_source_of(uint32_t pc, const wg_elf_symbol *symbol, const wg_elf_line *line, const wg_elf_call *call,
                        unsigned calls);
 /* "main+0x1c (kernel.c:42)", "post (sync.h:7), inlined into main+0x1c (kernel.c:42)"; "" if nothing is known. Returns `room`. */
 const char *wg_source_text(const wg_source *source, char *room, size_t bytes);
 /* The members of an object that is open: function, file, line, column, snippet, the calls that are inlined. */
 void wg_source_json(const wg_source *source, wg_excerpts *excerpts, wg_json *j);
-/* The array "inlined"; nothing if nothing is. */
+/* The array "inlined"; omitted if empty. */
 void wg_source_calls_json(const wg_source *source, wg_json *j);
 /* "core B", "NIU 0, request of core B of tile 3-2". Returns `room`. */
 const char *wg_race_who(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes);

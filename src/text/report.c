@@ -112,7 +112,7 @@ wg_report *wg_reports_race(wg_reports *all, const wg_race_words *w, const wg_rac
     return r;
 }
 
-/* What the party waits at: the latched wait or the head of the gate, or the core's instruction. */
+/* The instruction at which the party waits: the latched wait or the head of the gate, or the core's instruction. */
 static void hang_instruction(const wg_race_words *w, const wg_hang *h, wg_node n, wg_report_party *p)
 {
     uint32_t word;

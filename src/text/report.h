@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One model of a report, whatever it is about: its rule, the cause, the parties, the evidence, the remedy. Findings, races
- * and hangs become such; JSON and SARIF are made of it.
+ * One model for all reports: rule, cause, parties, evidence, remedy. Findings, races and hangs are converted to it; JSON and
+ * SARIF are generated from it.
  */
 #ifndef WG_REPORT_H
 #define WG_REPORT_H
@@ -22,15 +22,15 @@ typedef struct wg_report_party {
 
 enum { WG_REPORT_PARTIES = 8 };
 typedef struct wg_report {
-    const char *rule, *summary, *help; /* the rule's name, what it is about, the usual remedy */
+    const char *rule, *summary, *help; /* the rule's name, summary and general remedy */
     wg_severity severity;
     char cause[2304], evidence[1024], remedy[1024];
-    bool verified;          /* the remedy was tried, and works */
-    const char *suppressed; /* why it is not to be shown; NULL: it is */
+    bool verified;          /* the remedy was tried and works */
+    const char *suppressed; /* why it is not shown; NULL: it is */
     uint64_t count, cycle;  /* of occurrences; of the first */
     int x, y;               /* the tile; negative: there is only one */
     unsigned parties;
-    wg_report_party party[WG_REPORT_PARTIES]; /* the one that it is about first */
+    wg_report_party party[WG_REPORT_PARTIES]; /* the main one first */
 } wg_report;
 
 typedef struct wg_reports {
@@ -50,7 +50,7 @@ void wg_reports_free(wg_reports *all);
 void wg_reports_json(const wg_reports *all, const char *key, wg_json *j);
 /* A whole SARIF file. */
 void wg_reports_sarif(const wg_reports *all, int exit_code, wg_text *out);
-/* One run object of it, and what stands around several. */
+/* One run object of it, and the frame around several. */
 void wg_reports_sarif_run(const wg_reports *all, int exit_code, wg_json *j);
 void wg_sarif_open(wg_json *j);
 void wg_sarif_close(wg_json *j);

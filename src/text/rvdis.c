@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RISC-V text by binutils' libopcodes. The library learns which extensions there are from the attributes of a
- * file only, so it is shown a file of nothing else, in memory; libbfd parses it:
+ * RISC-V text by binutils' libopcodes. The library learns the extensions only from the attributes of a file, so it is given a
+ * file with nothing else, in memory; libbfd parses it:
  *
  *     ELF header | .riscv.attributes: "A" length "riscv" file length arch="rv32i…" | section names | 3 sections
  *
@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 
-#define PACKAGE "waitgate" /* bfd.h demands it */
+#define PACKAGE "waitgate" /* bfd.h requires it */
 #include <bfd.h>
 #include <dis-asm.h>
 
@@ -99,7 +99,7 @@ static int file_stat(struct bfd *file, void *stream, struct stat *status)
     return 0;
 }
 
-/* The library's state is the process's: made once, used by one thread at a time. */
+/* The library's state is global to the process: created once, used by one thread at a time. */
 static pthread_mutex_t library = PTHREAD_MUTEX_INITIALIZER;
 static disassembler_ftype print_instruction;
 
@@ -174,7 +174,10 @@ static bool library_text(uint32_t pc, uint32_t word, char *out, size_t size)
     return known;
 }
 
-/* Of a draft of the bit manipulation extension, the cores have grevi; the library knows it as rev8 with a shift of 24. */
+/*
+ * The cores have grevi from a draft of the bit manipulation extension; the library knows only its form with a shift of 24, as
+ * rev8.
+ */
 static bool draft_text(uint32_t word, char *out, size_t size)
 {
     char text[64];

@@ -9,7 +9,7 @@
 
 /*
  * Writes the instruction (nop, li, mv, ret … where they are shorter) without a newline; branch targets as addresses.
- * False (and ".word 0x…") if the word is none.
+ * False (and ".word 0x…") if the word is not an instruction.
  */
 bool wg_riscv_text(uint32_t pc, uint32_t word, char *out, size_t size);
 

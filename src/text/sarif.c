@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SARIF 2.1.0 (OASIS): what development environments and code hosts show beside source lines. A report is a result: its
- * first party is the location, the others are related locations.
+ * SARIF 2.1.0 (OASIS): the format that development environments and code hosts show next to source lines. A report is a
+ * result: its first party is the location, the others are related locations.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char *level_of(wg_severity severity)
     return severity == WG_SEVERITY_NOTE ? "note" : severity == WG_SEVERITY_WARNING ? "warning" : "error";
 }
 
-/* A path as a URI reference: what a URI may not contain is escaped (RFC 3986). */
+/* A path as a URI reference: characters not allowed in a URI are escaped (RFC 3986). */
 static void uri_of(const char *path, wg_text *out)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";

@@ -14,7 +14,7 @@
 
 const char *const wg_severity_names[WG_SEVERITY_NEVER + 1] = {"note", "warning", "undefined", "unimplemented", "never"};
 
-/* What any file of a command is shorter than: a device may never end. */
+/* A limit for the files of a command: a device may never end. */
 enum { MAX_FILE = 256 << 20 };
 
 static bool reserve(wg_text *t, size_t more)
@@ -80,7 +80,7 @@ size_t wg_text_give(wg_text *text, char *to, size_t bytes)
     return size;
 }
 
-/* Bytes of the UTF-8 character at the beginning; 0: it is none. */
+/* Bytes of the UTF-8 character at the beginning; 0: not UTF-8. */
 static unsigned utf8(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -101,7 +101,7 @@ static unsigned utf8(const char *text)
     return more + 1;
 }
 
-/* Names of files may hold any bytes, JSON may not: what is no UTF-8 becomes U+FFFD. */
+/* File names may contain any bytes, JSON may not: bytes that are not UTF-8 become U+FFFD. */
 static void quoted(wg_text *out, const char *text)
 {
     wg_text_add(out, "\"", 1);
@@ -228,8 +228,8 @@ uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_
 }
 
 /*
- * A file in the same directory, without a name as long as it is written, so that nothing is left behind whenever the
- * process ends; where the file system has no such files, one with a temporary name. -1 with errno.
+ * A file in the same directory, unnamed while it is written, so that nothing is left behind if the process ends; if the file
+ * system has no such files, one with a temporary name. -1 with errno.
  */
 static int open_beside(wg_file_out *f, const char *path)
 {
@@ -256,7 +256,7 @@ static int open_beside(wg_file_out *f, const char *path)
     return fd;
 }
 
-/* Gives the complete file its name; where there is an older one, which only a rename replaces, a temporary name. */
+/* Gives the complete file its name; if that name exists, which only a rename can replace, a temporary name. */
 static bool name_it(wg_file_out *f)
 {
     char from[64];
@@ -276,7 +276,10 @@ static bool name_it(wg_file_out *f)
     return false;
 }
 
-/* Where symbolic links lead, also to where nothing is yet: the file is written there, and the links stay. False: errno. */
+/*
+ * Resolves symbolic links, even if the target does not exist yet: the file is written there, and the links are kept. False:
+ * errno.
+ */
 static bool follow(const char *path, char *to, size_t room)
 {
     enum { LINKS = 40 };
@@ -288,7 +291,7 @@ static bool follow(const char *path, char *to, size_t room)
     for (unsigned i = 0; i < LINKS; i++) {
         ssize_t length = readlink(to, target, sizeof target - 1);
         if (length < 0)
-            return true; /* no link: what else it is, opening it will say */
+            return true; /* not a link: opening it reports any other error */
         target[length] = 0;
         char *slash = strrchr(to, '/');
         size_t keep = target[0] == '/' || !slash ? 0 : (size_t)(slash - to) + 1;

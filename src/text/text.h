@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growable text, JSON, whole files, terminals: what every command needs. */
+/* Growable text, JSON, whole files, terminals: shared by all commands. */
 #ifndef WG_CLI_TEXT_H
 #define WG_CLI_TEXT_H
 
@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 /*
- * Memory. The command line remembers that an allocation has failed: whatever else it found out, the command then ends with
- * "out of memory" (wg_command_main), so that nobody need fear to have dropped a part of the answer.
+ * Allocation. The command line records that an allocation has failed: the command then ends with "out of memory"
+ * (wg_command_main), whatever its result, so that no truncated answer passes for a complete one.
  */
 void *wg_malloc(size_t bytes);
 void *wg_calloc(size_t count, size_t bytes);
@@ -19,10 +19,10 @@ void *wg_realloc(void *old, size_t bytes);
 char *wg_strdup(const char *text);
 char *wg_strndup(const char *text, size_t most);
 bool wg_memory_failed(void);
-void wg_memory_lost(void); /* somebody else's allocation has failed */
+void wg_memory_lost(void); /* an allocation elsewhere has failed */
 void wg_memory_begin(void);
 
-/* A text that grows. After a failed allocation it keeps what it has and `failed` is set. */
+/* A text that grows. After a failed allocation it keeps its contents and `failed` is set. */
 typedef struct wg_text {
     char *data; /* always terminated once non-NULL */
     size_t size, room;
@@ -38,7 +38,7 @@ const char *wg_text_of(const wg_text *t);
 /* As snprintf(): as much of it as fits into `to`, terminated. Returns its length, 0 if memory ran out, and frees it. */
 size_t wg_text_give(wg_text *text, char *to, size_t bytes);
 
-/* JSON: objects and arrays nest; commas come by themselves. A key of NULL is an array's element. */
+/* JSON: objects and arrays nest; commas are automatic. A key of NULL is an array's element. */
 typedef struct wg_json {
     wg_text *out;
     unsigned depth;
@@ -58,7 +58,7 @@ uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_
 /* Replaces the file in one step, when it is complete; "-" is standard output. */
 bool wg_file_write(const char *path, const void *bytes, size_t size, char *error, size_t error_bytes);
 
-/* The same for output that is written as it comes. */
+/* As wg_file_write(), for output written piece by piece. */
 typedef struct wg_file_out {
     FILE *stream;
     char *path, *temporary; /* NULL: standard output */
@@ -83,9 +83,9 @@ const char *wg_near_best(const wg_near *n);
 
 /* Adds the text, wrapped to the terminal; every line is indented, the first starts at column `at`. Ends the line. */
 void wg_text_wrap(wg_text *out, const char *text, unsigned indent, unsigned at);
-unsigned wg_terminal_width(void); /* of standard output, 100 if it is no terminal; COLUMNS overrides */
+unsigned wg_terminal_width(void); /* of standard output, 100 if it is not a terminal; COLUMNS overrides */
 
-bool wg_terminal_colour(void); /* standard output is a terminal that takes colours, and NO_COLOR is not set */
+bool wg_terminal_colour(void); /* standard output is a terminal with colours, and NO_COLOR is not set */
 
 /* Escape sequences; "" in a text without colour. */
 typedef enum wg_mark { WG_MARK_END, WG_MARK_CAUSE, WG_MARK_REMEDY } wg_mark;
@@ -94,7 +94,7 @@ const char *wg_mark_of(const wg_text *t, wg_mark mark);
 /* "0x1000", "4096", "64K", "1M"; the whole of `text` up to `length`. */
 bool wg_parse_number(const char *text, size_t length, uint64_t *value);
 
-/* Of wg_severity, "never" included. */
+/* Of wg_severity, including "never". */
 extern const char *const wg_severity_names[WG_SEVERITY_NEVER + 1];
 
 #endif

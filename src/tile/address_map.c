@@ -14,7 +14,7 @@ static bool visible(const wg_map_row *r, unsigned viewer, bool is_write)
 const wg_map_row *wg_map_find(const wg_tile_spec *spec, unsigned viewer, uint32_t address, bool is_write)
 {
     const wg_map *m = spec->map;
-    /* The last row that starts at or below the address; the rows of one range stand together. */
+    /* Finds the last entry that starts at or below the address; the entries of one range are adjacent. */
     unsigned lo = 0, hi = m->rows;
     while (hi - lo > 1) {
         unsigned mid = (lo + hi) / 2;

@@ -2,14 +2,14 @@
 /*
  * The tile as the NoC and the host see it.
  *
- * L1 and data RAM take any bytes, registers whole words. A core that has run ahead has done private work
- * alone: L1 needs no care, and what touches a core (its RAM, its pc, reset, interrupts) first brings
- * it to the present cycle.
+ * L1 and data RAM accept any bytes, registers only whole words. A core that has run ahead has done only private work: an
+ * access to L1 needs no synchronisation, and an access to a core (its RAM, its pc, reset, interrupts) first brings it to the
+ * present cycle.
  *
  * Facts: BabyRISCV/README.md "Memory map", column NoC. Ruling: hosts that drive simulators write WH's
  * reset vectors, which lie in backend configuration, through the NoC; hardware does not map it
  * there. It is accepted and reported. Decided here: a register that a core would have to wait for
- * does not make the host wait; such a TDMA-RISC access fails.
+ * does not stall the host; such a TDMA-RISC access fails.
  */
 #include "machine/bus.h"
 
@@ -31,7 +31,7 @@ static void config_note(wg_tile *t, uint32_t address, uint32_t value)
              "0x%08x: word %u of backend configuration", address, (address & 0xFFFF) / 4);
 }
 
-/* Plain storage, global words in both banks; not the words whose write sets something off at once. */
+/* Words that are only stored, global ones in both banks; not the words whose write has an immediate effect. */
 static bool config_write(wg_tile *t, uint32_t word, uint32_t value)
 {
     static const uint16_t sets_off[] = {WG_CFG_STATE_RESET_EN, WG_CFG_PRNG_SEED_Seed_Val,
@@ -96,7 +96,7 @@ static bool write_word(wg_tile *t, uint32_t address, uint32_t word)
     }
 }
 
-/* L1 and data RAM: the row and the bytes from `address` on that it has. */
+/* The entry of L1 or data RAM at `address`, and the bytes it holds from there on. */
 static const wg_map_row *memory_at(const wg_tile *t, uint64_t address, size_t bytes)
 {
     if (address > UINT32_MAX)
@@ -111,7 +111,7 @@ static bool words_at(uint64_t address, size_t bytes)
     return address <= UINT32_MAX && address % 4 == 0 && bytes % 4 == 0 && bytes && bytes - 1 <= UINT32_MAX - address;
 }
 
-/* All of it in L1: what hosts ask for most. */
+/* Entirely in L1: the most frequent access of hosts. */
 static bool in_l1(const wg_tile *t, uint64_t address, size_t bytes)
 {
     return address < t->spec->l1_bytes && bytes && bytes <= t->spec->l1_bytes - address;

@@ -3,7 +3,7 @@
  * Backend configuration as B and the T cores see it, at TENSIX_CFG_BASE. The Configuration Unit
  * processes the request in its pipeline, among the instructions.
  *
- * Facts: BackendConfiguration.md. Loads of any size, stores of whole words alone.
+ * Facts: BackendConfiguration.md. Loads of any size, stores of whole words only.
  */
 #include "backend/config.h"
 #include "tile/windows.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH: Dst as the T cores see it, at 0xFFBD8000, in one of six formats. What the formats are, and what an access of
- * another size does, is in regs/dst.c.
+ * BH: Dst as the T cores see it, at 0xFFBD8000, in one of six formats. regs/dst.c defines the formats and the effect of
+ * accesses of other sizes.
  *
  * Facts: Dst.md "RISCV access to Dst".
  */

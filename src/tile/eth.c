@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The registers of an Ethernet tile's queues, header table, RX classifier and MAC; and how the instruction RAM is filled.
+ * The registers of an Ethernet tile's queues, header table, RX classifier and MAC; and filling the instruction RAM.
  *
  *     ETH_TXQ_CMD ──> accepted, counted in ETH_TXQ_TRANSFER_CNT, and dropped: the link is down
  *     ETH_CORE_IRAM_LOAD ──> 16 KiB of L1 to instruction RAM (WH)
  *
  * Facts: EthernetTxRx.md, CycleCounters.md, InstructionRAM.md of the architecture that has them; tt-metal's public headers.
- * Decided here: with the link down a TX queue accepts a command at once and sends nothing, so that its counters of packets and
- * words stand still; nothing is ever received. Filling the instruction RAM takes 512 cycles (32 bytes per cycle: the two
- * connections to L1 that it borrows); the contents are taken when it begins, and its reads take no port.
+ * Decided here: with the link down a TX queue accepts a command at once and sends nothing, so its counters of packets and
+ * words do not change; nothing is ever received. Filling the instruction RAM takes 512 cycles (32 bytes per cycle: the two
+ * connections to L1 that it borrows); the contents are those at the start, and its reads occupy no port.
  */
 #include "machine/eth.h"
 
@@ -87,7 +87,7 @@ static void load_iram(wg_tile *t, uint32_t value, unsigned agent, uint32_t pc)
 
 /* ---- TX queues ---- */
 
-/* What is wrong with a command; NULL: nothing. */
+/* The error in a command; NULL: none. */
 static const char *misuse(const wg_tile *t, const uint32_t *queue, unsigned number, uint32_t command)
 {
     const wg_eth_regs_spec *s = t->spec->eth;
@@ -134,7 +134,7 @@ uint32_t wg_eth_read(wg_tile *t, uint32_t address, unsigned agent, uint32_t pc)
         return 0;
     }
     if (r->access == WG_ETH_IRAM_LOAD && t->sched.now < t->regions.eth.iram_until) {
-        wg_poll_disturb(t); /* it ends by itself */
+        wg_poll_disturb(t); /* filling ends without further events */
         return 1;
     }
     return t->regions.eth.word[word];

@@ -5,8 +5,7 @@
  *     0x080 … 0x08C   the cores' debug interface (risc_debug.c)
  *     0x0B8, 0x0BC    instruction prefetcher (prefetch.c)
  *     0x1B0           soft reset: one bit per core (soft_reset.c)
- *     0x1E0 … 0x1E8   a counter that counts down
- *     0x1F0 … 0x1F8   cycle counter
+ *     0x1E0 … 0x1E8   countdown timer 0x1F0 … 0x1F8   cycle counter
  *
  * Many registers that mean something in a Tensix tile are spare here: 32 bits for general use.
  *
@@ -35,7 +34,7 @@ enum {
     WALL_CLOCK_H = 0x1F8
 };
 
-/* First and last of the spare registers, and of those that only gate clocks or are read by somebody else. */
+/* First and last of the spare registers, and of those that only gate clocks or are read elsewhere. */
 static bool is_storage(uint32_t offset)
 {
     static const uint16_t ranges[][2] = {{0x000, 0x020}, {0x03C, 0x03C}, {0x058, 0x058}, {0x064, 0x064}, {0x070, 0x074},
@@ -60,14 +59,14 @@ static void not_modelled(wg_tile *t, uint32_t offset, uint32_t value, unsigned a
              id < WG_REG_COUNT ? wg_tile_regs[t->arch->id][id].name : "no known register");
 }
 
-/* ---- The counter that counts down ---- */
+/* ---- Countdown timer ---- */
 
 static uint32_t wdt_read(wg_tile *t)
 {
     const wg_eth *e = &t->regions.eth;
     if (!(e->wdt_cntl & 1))
         return e->wdt;
-    wg_poll_disturb(t); /* it is time */
+    wg_poll_disturb(t); /* the value depends on time */
     return t->sched.now >= e->wdt_zero ? 0 : (uint32_t)(e->wdt_zero - t->sched.now);
 }
 

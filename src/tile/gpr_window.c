@@ -2,8 +2,8 @@
 /*
  * The Scalar Unit's GPRs as cores see them: B all 192, a T core the 64 of its thread.
  *
- * Facts: ScalarUnit.md "RISCV access to GPRs", PIPE-24. Decided here: the window is memory-like,
- * a narrow store changes its bytes alone.
+ * Facts: ScalarUnit.md "RISCV access to GPRs", PIPE-24. Decided here: the window behaves like memory; a narrow store changes
+ * only its bytes.
  */
 #include <string.h>
 

@@ -8,8 +8,8 @@
 enum { LINE = 16, NO_PORT = 0xFF };
 
 /*
- * Which port a client uses and which input of that port's mux it is (L1.md, diagram). The units that
- * share an input share one mux more below it; Decided here: they take that input first come, first served.
+ * Which port a client uses and which input of that port's mux it is (L1.md, diagram). Units that share an input share a
+ * further mux below it; Decided here: that mux is first come, first served.
  */
 static const struct {
     uint8_t port, input;
@@ -48,7 +48,7 @@ unsigned wg_l1_port(wg_l1_client client) { return places[client].port; }
 
 void wg_l1_reset(wg_tile *t) { memset(&t->regions.memory.l1, 0, sizeof t->regions.memory.l1); }
 
-/* Lines that a core may hold in a cache: it learns of the change. (A core's own stores look after its L0.) */
+/* Notifies cores that may hold these lines in a cache. (A core's own stores update its L0.) */
 static void notify(wg_tile *t, wg_l1_client client, uint32_t first, uint32_t last)
 {
     wg_l1_ports *p = &t->regions.memory.l1;
@@ -57,7 +57,7 @@ static void notify(wg_tile *t, wg_l1_client client, uint32_t first, uint32_t las
         unsigned watch = p->watch[line];
         if (__builtin_expect(!(watch & ~(1u << writer)), 1))
             continue;
-        p->watch[line] = 0; /* whoever still holds it afterwards says so again */
+        p->watch[line] = 0; /* cores that still hold it set their bit again */
         wg_core_l1_changed(t, watch & WG_L1_WATCH_CODE ? (1u << WG_CORES) - 1 : watch, line * LINE, writer);
     }
 }
@@ -87,7 +87,7 @@ void wg_l1_write(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t byt
 
 bool wg_l1_unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
 {
-    /* Most lines are in nobody's cache: several of them at once. */
+    /* Most lines are in no cache: checks several at once. */
     const uint8_t *watch = &t->regions.memory.l1.watch[address / LINE];
     uint32_t lines = (address % LINE + bytes + LINE - 1) / LINE, i = 0;
     uint64_t any = 0, eight, many[4];
@@ -123,7 +123,7 @@ void wg_l1_write_masked(wg_tile *t, wg_l1_client client, uint32_t line, uint16_t
         return;
     uint8_t bytes[LINE];
     memcpy(bytes, data, LINE);
-    const unsigned word = (unsigned)__builtin_ctz(mask | 0x10000u) & 12; /* most often one word is written, or all */
+    const unsigned word = (unsigned)__builtin_ctz(mask | 0x10000u) & 12; /* most writes are of one word, or of all */
     if (mask == 0xFu << word) {
         memcpy(t->l1 + line + word, bytes + word, 4);
     } else if (mask == 0xFFFF) {
@@ -160,7 +160,7 @@ uint32_t wg_l1_atomic(wg_tile *t, wg_l1_client client, uint32_t address, uint8_t
     return old;
 }
 
-/* Does a core's request wait at this mux input? */
+/* Is a core's request waiting at this mux input? */
 static bool core_waits(const wg_tile *t, unsigned port, unsigned input)
 {
     unsigned core = wg_l1_core_at[port - WG_L1_CORE_PORT][input];
@@ -183,10 +183,10 @@ bool wg_l1_ask_port(wg_tile *t, wg_l1_client client, unsigned port, uint32_t add
         *retry = free;
         return false;
     }
-    /* Units ask before the cores are served in the cycle: a core whose turn comes first keeps its turn. */
+    /* Units are arbitrated before the cores in a cycle: a core with the earlier turn keeps it. */
     unsigned input = client <= WG_L1_CORE_T2 || port == places[client].port ? places[client].input : 0;
     if (port == 2 || port == 3) {
-        for (unsigned i = 0; i < WG_L1_INPUTS && client > WG_L1_CORE_T2; i++) { /* a core asks when it is chosen */
+        for (unsigned i = 0; i < WG_L1_INPUTS && client > WG_L1_CORE_T2; i++) { /* cores are arbitrated separately */
             unsigned at = (p->turn[port] + i) % WG_L1_INPUTS;
             if (at == input)
                 break;

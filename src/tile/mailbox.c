@@ -3,11 +3,11 @@
  * Mailboxes: FIFOs of four words from each of B, T0, T1, T2 to each of them.
  *
  *     store at 0xFFEC0000 + 0x1000·i   push to core i
- *     load there                       pop what core i sent; waits while there is nothing
- *     load at +4                       1 if there is something, else 0, at once
+ *     load there                       pop a word from core i; stalls while empty
+ *     load at +4                       1 if not empty, else 0, at once
  *
- * A sender has four words in all, over its four mailboxes. A store beyond that waits in the memory
- * subsystem, and with it the sender's later stores to mailboxes; likewise loads on their side.
+ * A sender has four words in total over its four mailboxes. A further store stalls in the memory subsystem, and the sender's
+ * later stores to mailboxes stall behind it; the same holds for loads.
  *
  * Facts: BabyRISCV/Mailboxes.md (the same for both architectures), PIPE-30.
  */
@@ -49,7 +49,7 @@ wg_region_answer wg_mailbox_write(wg_tile *t, const wg_request *req, uint32_t va
     for (unsigned i = 0; i < WG_MAILBOX_CORES; i++)
         taken += wg_fifo_taken(&sent[i], now);
     if (taken >= WG_MAILBOX_DEPTH) {
-        /* The reader of the fullest way out must move first. */
+        /* The holder is the reader of the fullest mailbox. */
         unsigned holder = to;
         for (unsigned i = 0; i < WG_MAILBOX_CORES; i++)
             if (sent[i].count > sent[holder].count)

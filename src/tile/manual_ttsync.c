@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Manual TTSync: two words behind a T core's PC buffer whose loads take their time.
+ * Manual TTSync: two words after a T core's PC buffer whose loads block.
  *
  *     PC_BUF_BASE + 4   a load returns when the thread has no instruction in flight
  *     PC_BUF_BASE + 8   a load returns when no MOP is queued or expanding
  *
- * Stores are discarded; all the same they keep the order of the core's stores, since the load behind
- * them waits for them. The value loaded is undefined: it is 0 here.
+ * Stores are discarded, but still keep their place among the core's stores, since a later load waits for them. The value
+ * loaded is undefined: it is 0 here.
  *
  * Facts: BabyRISCV/ManualTTSync.md (WH: TTSync.md), PIPE-28.
  *
@@ -19,7 +19,7 @@
 
 enum { COPROCESSOR_DONE = 4, MOP_EXPANDER_DONE = 8 };
 
-/* When the load/store unit emitted the request, as far as its arrival tells. */
+/* The cycle in which the load/store unit emitted the request, computed from its arrival. */
 static uint64_t emitted_at(const wg_tile *t, const wg_request *req)
 {
     uint8_t travel = t->timing->path[req->path].travel;
@@ -49,7 +49,7 @@ wg_region_answer wg_manual_ttsync(wg_tile *t, unsigned thread, const wg_request 
     if (req->kind == WG_REQ_WRITE)
         return WG_REGION_DONE;
     uint64_t emitted = emitted_at(t, req);
-    if (p->ttsync_from[thread] != emitted) { /* seen for the first time: the one before has been processed */
+    if (p->ttsync_from[thread] != emitted) { /* first seen: the previous one has been processed */
         wg_manual_ttsync_overlaps(t, req);
         p->ttsync_from[thread] = emitted;
         p->ttsync_until[thread] = WG_NEVER;

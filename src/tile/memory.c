@@ -8,11 +8,11 @@
 #include "report/touch.h"
 #include "machine/tile.h"
 
-/* Regions that serve all cores and take one request per cycle in all (MemoryOrdering.md). */
+/* Regions shared by all cores that accept one request per cycle in total (MemoryOrdering.md). */
 static const uint32_t one_per_cycle =
     1u << WG_PATH_SLOW_RAM | 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG | 1u << WG_PATH_TDMA | 1u << WG_PATH_DST |
     1u << WG_PATH_TILE_REGS | 1u << WG_PATH_NIU0 | 1u << WG_PATH_NIU1 | 1u << WG_PATH_OVERLAY | 1u << WG_PATH_ETH;
-/* What Auto TTSync and the Wait Gate's condition on RISC-V requests follow (GATE-17). */
+/* Paths tracked by Auto TTSync and by the Wait Gate's condition on RISC-V requests (GATE-17). */
 static const uint32_t tracked = 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG | 1u << WG_PATH_TDMA;
 static const uint32_t not_dispatched = 1u << WG_PATH_L1 | 1u << WG_PATH_PUSH;
 
@@ -43,7 +43,7 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
                    wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
     if (__builtin_expect(t->perturbed, 0))
         keep_behind(m, req);
-    if (queue->count == WG_QUEUE_DEPTH) /* cannot happen: four loads and a path's stages are fewer */
+    if (queue->count == WG_QUEUE_DEPTH) /* cannot happen: four loads plus a path's stages fit */
         return;
     if (!queue->count)
         queue->why.reason = WG_STALL_NONE;
@@ -55,7 +55,7 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
     if (req->path != WG_PATH_PUSH)
         wg_wake_at(&t->sched, WG_AGENT_REGIONS, req->seen_at);
-    else if (queue->count == 1) /* else those before it have an appointment, or wait for room */
+    else if (queue->count == 1) /* else an earlier request has an appointment, or waits for room */
         wg_wake_at(&t->sched, WG_AGENT_PUSHES, req->seen_at);
     WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
             .pc = req->pc, .parent = req->overtakes,
@@ -112,7 +112,7 @@ static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value
     wg_core_respond(t, &req, value);
 }
 
-/* The head has to wait; whoever watches stalls sees its core wait for that from now on. */
+/* The head stalls; from now on observers of stalls see its core wait for that reason. */
 static void refused(wg_tile *t, unsigned core)
 {
     if (wg_watched(t, WG_EV_STALL_BEGIN))
@@ -159,7 +159,7 @@ static void serve_l1(wg_tile *t, unsigned core)
         return;
     }
     uint32_t value[4] = {0};
-    if (req->kind == WG_REQ_READ) /* the whole line: the core picks its bytes, and its L0 cache keeps the rest */
+    if (req->kind == WG_REQ_READ) /* the whole line: the core selects its bytes, and its L0 cache keeps the line */
         wg_l1_read(t, req->address & ~15u, 16, value);
     else if (req->kind == WG_REQ_ATOMIC)
         value[0] = wg_l1_atomic(t, (wg_l1_client)core, req->address, req->op, req->data[0]);
@@ -170,9 +170,9 @@ static void serve_l1(wg_tile *t, unsigned core)
 }
 
 /*
- * The port's choice among the cores, granted or not, blocks those behind it.
- * Decided here: instruction fetches first, then in turn. Measured on twelve rows of Blackhole: loops that miss the instruction
- * cache take as long beside other cores' loads and fetches as alone.
+ * Arbitration among the cores of a port: the chosen request, granted or not, blocks the others.
+ * Decided here: instruction fetches first, then round-robin. Measured on twelve rows of Blackhole: loops that miss the
+ * instruction cache take as long beside other cores' loads and fetches as alone.
  */
 static void serve_ports(wg_tile *t)
 {
@@ -230,7 +230,7 @@ void wg_regions_tick(wg_tile *t)
         for (uint32_t queues = m->active[core] & ~(1u << WG_PATH_PUSH); queues; queues &= queues - 1) {
             unsigned queue = (unsigned)__builtin_ctz(queues);
             uint64_t at = queue_next(&m->queue[core][queue], t->sched.now);
-            /* a region that made no promise is asked again when somebody wakes the regions */
+            /* a region that gave no retry time is offered the request again when the regions are woken */
             if (at < next)
                 next = at;
         }
@@ -238,7 +238,7 @@ void wg_regions_tick(wg_tile *t)
     wg_wake_at(&t->sched, WG_AGENT_REGIONS, next);
 }
 
-/* The head of a core's queue of pushes, which has arrived; returns when to try again. */
+/* Pushes the head of a core's queue of pushes, which has arrived; returns when to retry. */
 static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
 {
     wg_request *req = &queue->ring[queue->head];
@@ -272,7 +272,7 @@ static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
     return retry <= now ? now + 1 : retry;
 }
 
-/* Phase H of one core, if a push of it has arrived; returns when to try again. */
+/* Phase H of one core, if one of its pushes has arrived; returns when to retry. */
 static uint64_t push_arrives(wg_tile *t, unsigned core)
 {
     wg_request_queue *queue = &t->regions.memory.queue[core][WG_PATH_PUSH];

@@ -2,9 +2,9 @@
 /*
  * PC buffers: three FIFOs of sixteen words from B to T0, T1, T2.
  *
- *     B stores    push; waits while full
+ *     B stores    push; stalls while full
  *     B loads     0, once the FIFO is empty, T waits on it and T's thread is idle
- *     T loads     pop; waits while empty
+ *     T loads     pop; stalls while empty
  *     T stores    discarded
  *
  * OverrideEn lets T's load return OverrideValue from an empty FIFO; OverrideEn and OverrideBusy
@@ -62,7 +62,7 @@ wg_region_answer wg_pcbuf_b(wg_tile *t, unsigned thread, const wg_request *req, 
     value[0] = 0;
     if (wg_pcbuf_override_busy(p, thread))
         return WG_REGION_DONE;
-    /* T's wait is seen from the cycle after it began, like everything between two cores. */
+    /* T's wait is visible from the cycle after it began, like every signal between two cores. */
     bool waits = f->count == 0 && p->waiting_since[thread] != WG_NEVER && p->waiting_since[thread] < now;
     bool idle = wg_thread_idle(t, thread);
     if (waits && idle)
@@ -89,7 +89,7 @@ wg_region_answer wg_pcbuf_t(wg_tile *t, unsigned thread, const wg_request *req, 
     } else {
         if (p->waiting_since[thread] == WG_NEVER) {
             p->waiting_since[thread] = now;
-            wg_wake(&t->sched, WG_AGENT_REGIONS); /* B may read for this */
+            wg_wake(&t->sched, WG_AGENT_REGIONS); /* a load of B may wait for this */
         }
         *why = (wg_stall){WG_STALL_PCBUF_EMPTY, (uint16_t)thread, WG_AGENT_CORE_B, WG_NEVER};
         return WG_REGION_WAIT;

@@ -2,10 +2,10 @@
 /*
  * The PIC at 0xFFB13000, one per architecture.
  *
- * BH: 32 software and 4 hardware IRQs, any of which may interrupt B or NC. A software IRQ is a word:
- * not zero is raised, and reading it clears it. The NIUs raise hardware IRQs 1 and 2.
+ * BH: 32 software and 4 hardware IRQs, any of which may interrupt B or NC. A software IRQ is a word: raised if not zero;
+ * reading it clears it. The NIUs raise hardware IRQs 1 and 2.
  *
- * WH: a set of pending IRQs to poll; nobody is interrupted. Only the debug timestamper raises any.
+ * WH: a set of pending IRQs to poll; no core is interrupted. Only the debug timestamper raises them.
  *
  * Facts: PIC.md of each architecture.
  */
@@ -44,7 +44,7 @@ static uint64_t raised_irqs(const wg_pic *p, unsigned core)
     return (software & p->sw_enable[core]) | (uint64_t)(p->hw & p->hw_enable[core]) << WG_PIC_SW;
 }
 
-/* Chooses among the raised IRQs in turn; its number stays readable until the next choice. */
+/* Chooses among the raised IRQs round-robin; the number stays readable until the next choice. */
 static uint32_t take(wg_tile *t, unsigned core)
 {
     wg_pic *p = &t->regions.control.pic;
@@ -57,7 +57,7 @@ static uint32_t take(wg_tile *t, unsigned core)
     return p->handler[irq];
 }
 
-/* Something that decides about interrupts has changed. */
+/* An input of the interrupt logic has changed. */
 static void update(wg_tile *t)
 {
     wg_pic *p = &t->regions.control.pic;

@@ -3,8 +3,8 @@
  * The switches of the cores' instruction prefetchers: RISC_PREFETCH_CTRL and the limit addresses in backend
  * configuration; in Ethernet tiles, ETH_RISC_PREFECTH_CTRL and ETH_RISC_PREFECTH_PC.
  *
- * Facts: InstructionCache.md of each architecture. Decided here: an unwritten control word means enabled, with as many
- * requests as the hardware has.
+ * Facts: InstructionCache.md of each architecture. Decided here: an unwritten control word means enabled, with the hardware's
+ * maximum number of requests.
  */
 #include "machine/tile.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of region handlers, and the handlers for addresses at which there is nothing.
+ * The table of region handlers, and the handlers for unmapped addresses.
  *
  * Facts: BabyRISCV/README.md of WH, "Faults / exceptions": a load from unmapped memory usually never
  * returns, a store may stall for ever or be discarded. Decided here: such a store is discarded.

@@ -3,15 +3,15 @@
  * The debug interface of B, T0, T1 and T2: their DR registers, behind four registers of the tile.
  *
  *     RISC_DBG_CNTL_1    value to write            RISC_DBG_STATUS_1   value read
- *     RISC_DBG_CNTL_0    which core, which DR ──>  RISC_DBG_STATUS_0   echo, "value is there"
+ *     RISC_DBG_CNTL_0    which core, which DR ──>  RISC_DBG_STATUS_0 echo, "value is valid"
  *
  *     DR(0) status · DR(1) commands · DR(2), DR(3) arguments · DR(4) result · DR(5), DR(10…17) breakpoints
  *
  * Facts: WormholeB0 DebugInterface.md (Blackhole has no page of its own), SoftReset.md.
- * Decided here: commands, and the echo, take place at once; a core pauses between two instructions; memory accesses go
- * straight to L1, the core's own RAM or the region, and one that would have to wait fails; slow execution mode is one
- * instruction at a time without forwarding; a memory watchpoint is hit by any access to its byte, and pauses the core
- * behind the load, store, atomic or push that made it (the page lets it be some other instruction nearby).
+ * Decided here: commands and the echo take effect at once; a core pauses between two instructions; memory accesses go
+ * straight to L1, the core's own RAM or the region, and one that would stall fails; slow execution mode is one instruction at
+ * a time without forwarding; a memory watchpoint is hit by any access to its byte, and pauses the core after the load, store,
+ * atomic or push that made it (the page permits some other instruction nearby).
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ static uint32_t status(wg_tile *t, unsigned core)
            (uint32_t)(k->run.halt == WG_PARKED_BREAK) << 3 | hits << 8;
 }
 
-/* A word of memory as the core would reach it. False if it cannot be had at once. */
+/* Accesses a word of memory as the core would. False if that cannot complete at once. */
 static bool reach(wg_tile *t, unsigned core, uint32_t address, uint32_t *value, bool store)
 {
     address &= ~3u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BH: every core's data RAM by its slow address, for all cores and the NoC.
+ * BH: every core's data RAM at its slow address, for all cores and the NoC.
  *
  * Facts: BabyRISCV/README.md "Local Data RAM". Ruling: a T core's RAM of 4 KiB has two windows of that
  * size, one above the other, onto the same bytes.

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Soft reset: RISCV_DEBUG_REG_SOFT_RESET_0, reset vectors, and what entering and leaving reset does.
+ * Soft reset: RISCV_DEBUG_REG_SOFT_RESET_0, reset vectors, and the effects of entering and leaving reset.
  *
  * A write is stored at once; its edges are taken in phase A of the next cycle. A host writes in phase A,
  * between two cycles: its edges are taken at once.
  *
  * Facts: SoftReset.md of each architecture. BH takes the vectors of T0–T2 and NC from debug
- * registers, WH from backend configuration; B starts at 0; cores of Ethernet tiles start where a register of theirs says.
+ * registers, WH from backend configuration; B starts at 0; cores of Ethernet tiles start at the address in a register of
+ * their own.
  */
 #include "backend/config.h"
 #include "backend/matrix.h"
@@ -36,7 +37,7 @@ enum {
 
 static uint32_t core_bit(const wg_tile *t, unsigned core) { return t->spec->core[core].reset_bit; }
 
-/* A register that reset vectors come from. */
+/* The value of a register that holds a reset vector. */
 static uint32_t start_word(const wg_tile *t, wg_start_from from, uint16_t id)
 {
     if (from == WG_START_CONFIG)
@@ -57,7 +58,7 @@ uint32_t wg_reset_vector(const wg_tile *t, unsigned core)
                                                                                   : s->fixed;
 }
 
-/* RISCV_DEBUG_REG_DISABLE_RESET: bit 0 is the RAM's, bit 1 the debug registers'. WH has no such register: 0. */
+/* RISCV_DEBUG_REG_DISABLE_RESET: bit 0 for the RAM, bit 1 for the debug registers. WH has no such register: 0. */
 static uint32_t reset_disabled(const wg_tile *t, unsigned core)
 {
     const wg_tile_reg *r = &wg_tile_regs[t->arch->id][WG_REG_DEBUG_disable_reset];
@@ -75,7 +76,7 @@ void wg_soft_reset_write(wg_tile *t, uint32_t value)
 {
     t->regions.control.soft_reset = value;
     if (t->sched.phase == WG_PHASE_ARRIVALS)
-        wg_soft_reset_edges(t); /* a host may assert and release without a cycle between */
+        wg_soft_reset_edges(t); /* a host may assert and release without a cycle in between */
     else
         wg_arrive(&t->sched);
 }
@@ -120,7 +121,7 @@ static void core_leaves(wg_tile *t, unsigned core)
     WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 1, .pc = pc);
 }
 
-/* Units that know how to be held in reset, by bit. */
+/* Units that can be held in reset, by bit. */
 static const struct {
     uint32_t bit;
     void (*hold)(wg_tile *t, bool held);
@@ -132,8 +133,8 @@ static const struct {
 };
 
 /*
- * Source registers, bank ownership, Dst validity: the parts of unit resets that are plain state. What is held stays as
- * it is upon entering: columns are zero, banks are the unpackers', pointers stand on bank 0.
+ * Source registers, bank ownership, Dst validity: the parts of unit resets that are registers. While held, the state stays as
+ * upon entering: columns are zero, the unpackers own the banks, pointers select bank 0.
  */
 static void registers_edge(wg_tile *t, uint32_t rising)
 {
@@ -169,7 +170,7 @@ static void registers_edge(wg_tile *t, uint32_t rising)
     wg_wake_threads(&t->sched);
 }
 
-/* What is in flight in the unit is gone. Decided here: the Vector Unit's registers are as after reset from then on. */
+/* Drops the unit's instructions in flight. Decided here: the Vector Unit's registers get their reset values. */
 static void abort_unit(wg_tile *t, unsigned unit)
 {
     wg_units[unit]->reset(t);
@@ -202,7 +203,7 @@ void wg_soft_reset_edges(wg_tile *t)
         if (falling & core_bit(t, core))
             core_leaves(t, core);
     }
-    if (!t->spec->threads) /* the other bits mean something to a coprocessor alone */
+    if (!t->spec->threads) /* the other bits concern only a coprocessor */
         return;
     for (unsigned i = 0; i < sizeof held_units / sizeof *held_units; i++)
         if ((rising | falling) & held_units[i].bit)
@@ -223,7 +224,7 @@ void wg_soft_reset_edges(wg_tile *t)
     }
     if ((rising | falling) & (RESET_UNPACKERS | RESET_FPU | RESET_TDMA))
         wg_wake_threads(&t->sched);
-    if (rising & RESET_DST) /* "behave strangely": nobody says how */
+    if (rising & RESET_DST) /* "behave strangely": undocumented how */
         wg_findf(
             t, WG_F_UNIMPLEMENTED_REGISTER,
             (wg_finding){.agent = WG_AGENT_HOST, .subject = 0xFFB121B0, .value = c->soft_reset},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TDMA-RISC as cores see it, at 0xFFB11000; what the registers do is in backend/tdma.c (TDMA-RISC.md). */
+/* TDMA-RISC as cores see it, at 0xFFB11000; backend/tdma.c implements the registers (TDMA-RISC.md). */
 #include "backend/tdma.h"
 #include "machine/tile.h"
 #include "tile/windows.h"

@@ -9,11 +9,10 @@
  *     0x0A0 … 0x0A8 push Tensix instructions through the debug bus, state of the FIFOs
  *     0x1B0         soft reset (soft_reset.c)
  *     0x1F0 … 0x214 wall clock and debug timestamper (timestamper.c)
- *     0x224 … 0x23C BH: what reset leaves alone, reset vectors
+ *     0x224 … 0x23C BH: state that reset preserves, reset vectors
  *
- * Names and reset values are those of isa/tile_regs.def. A register without an effect here says so
- * once by name, and then is plain storage; clock gating registers have no effect to see and are
- * storage without further words.
+ * Names and reset values are those of isa/tile_regs.def. A register without an effect here is reported once by name, and
+ * otherwise only stores; clock gating registers have no visible effect and are not reported.
  *
  * Facts: TileControlDebugStatus.md and the pages it names; BackendConfiguration.md "Debug registers".
  */
@@ -63,7 +62,7 @@ void wg_tile_control_reset(wg_tile *t)
     c->pic.clkgt_hyst = 3;
 }
 
-/* Registers that are nothing but storage for those who look at them, or that only gate clocks. */
+/* Registers that only store a value read elsewhere, or that only gate clocks. */
 static bool is_storage(const wg_tile *t, uint32_t offset)
 {
     static const uint16_t ids[] = {
@@ -105,8 +104,8 @@ static void not_modelled(wg_tile *t, uint32_t offset, bool is_write, uint32_t va
 }
 
 /*
- * Two datums of a stored row of Dst, as the public debug kernels read them: row in bits 0-11 of the command, which pair in
- * bits 12-15, the array in bits 16-18. Facts: those kernels, ttsim. Decided here: at once, and no other array than Dst.
+ * Two datums of a stored row of Dst, as the public debug kernels read them: row in bits 0-11 of the command, pair in bits
+ * 12-15, the array in bits 16-18. Facts: those kernels, ttsim. Decided here: the read is immediate, and only Dst can be read.
  */
 static uint32_t array_read(wg_tile *t, unsigned agent, uint32_t pc)
 {
@@ -123,7 +122,7 @@ static uint32_t array_read(wg_tile *t, unsigned agent, uint32_t pc)
     return d->bits[row][2 * pair] | (uint32_t)d->bits[row][2 * pair + 1] << 16;
 }
 
-/* A push bit that goes from 0 to 1 pushes, if the debug bus owns that FIFO. */
+/* A rising push bit pushes, if the debug bus owns that FIFO. */
 static void instrn_buf_ctrl0(wg_tile *t, uint32_t value, unsigned agent, uint32_t pc)
 {
     wg_tile_control *c = &t->regions.control;
@@ -197,9 +196,9 @@ void wg_tile_reg_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned age
     case SOFT_RESET_0: wg_soft_reset_write(t, value); return;
     /* Decided here: read back at once, where hardware takes a few cycles. */
     case CFGREG_RD_CNTL: c->config_rddata = wg_config_debug_read(t, value & 0x7FF); return;
-    case CFGREG_RDDATA: return; /* read-only, as the status */
+    case CFGREG_RDDATA: return; /* read-only */
     case DBG_ARRAY_RD_EN:
-    case DBG_ARRAY_RD_CMD: return; /* looked at by array_read() */
+    case DBG_ARRAY_RD_CMD: return; /* used by array_read() */
     case INSTRN_BUF_STATUS: return;
     case PC_BUF_OVERRIDE: wg_pcbuf_override(t, value); return;
     case RISC_DBG_CNTL_0: wg_risc_debug_cntl(t, value); return;

@@ -2,14 +2,14 @@
 /*
  * The debug timestamper: a 64-bit counter of cycles, and a stream of events written to L1.
  *
- *     0x1F0 WALL_CLOCK_L   low half; reading it keeps the high half for 0x1F8
- *     0x1F4                high half, now
- *     0x1F8 WALL_CLOCK_H   high half, as kept
+ *     0x1F0 WALL_CLOCK_L   low half; reading it latches the high half for 0x1F8
+ *     0x1F4                high half, current
+ *     0x1F8 WALL_CLOCK_H   high half, as latched
  *     0x1FC TIMESTAMP      append an event, or flush
  *     0x200 … 0x214        control, status, two buffers in units of 16 bytes
  *
  * Facts: DebugTimestamper.md (the same for both architectures). The counter is the cycle number.
- * Decided here: its writes to L1 take no port.
+ * Decided here: its writes to L1 occupy no port.
  */
 #include "report/findings.h"
 #include "machine/l1.h"
@@ -28,7 +28,7 @@ enum {
     BUF1_END = 0x214
 };
 
-/* While the reset bit is set the streams are reset in every cycle; it is enough to do so before each access. */
+/* While the reset bit is set, the streams are reset in every cycle; resetting them before each access is equivalent. */
 static void settle(wg_timestamper *ts)
 {
     if (!ts->reset_streams)
@@ -120,7 +120,7 @@ uint32_t wg_timestamper_read(wg_tile *t, uint32_t offset)
     wg_timestamper *ts = &t->regions.control.timestamper;
     settle(ts);
     if (offset <= WALL_CLOCK_H)
-        wg_poll_disturb(t); /* time: a loop that reads it is never the same twice */
+        wg_poll_disturb(t); /* time: no two rounds of a loop that reads it are equal */
     switch (offset) {
     case WALL_CLOCK_L: ts->counter_high_at = (uint32_t)(t->sched.now >> 32); return (uint32_t)t->sched.now;
     case WALL_CLOCK_NOW_H: return (uint32_t)(t->sched.now >> 32);

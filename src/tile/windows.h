@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The region handlers, one file each, and what they share. */
+/* The region handlers, one file each, and their shared functions. */
 #ifndef WG_WINDOWS_H
 #define WG_WINDOWS_H
 
@@ -25,14 +25,14 @@ wg_region_answer wg_unmapped(struct wg_tile *t, const wg_request *req, uint32_t 
 /* PIPE-12: hangs the core. */
 wg_region_answer wg_hanging(struct wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why);
 
-/* The bytes that a load of `req` takes from the word at its address, in the low bits. */
+/* The bytes that the load `req` selects from the word at its address, in the low bits. */
 static inline uint32_t wg_narrow(const wg_request *req, uint32_t word)
 {
     if (req->bytes >= 4)
         return word;
     return word >> 8 * (req->address & 3) & ((UINT32_C(1) << 8 * req->bytes) - 1);
 }
-/* A narrow store's word: its bytes at their place, zeros elsewhere; reported as such. */
+/* The word written by a narrow store: its bytes in their position, zeros elsewhere; the store is reported. */
 uint32_t wg_register_store(struct wg_tile *t, const wg_request *req);
 
 #endif

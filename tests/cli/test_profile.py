@@ -199,7 +199,7 @@ def waits_that_hold_nobody(d):
     assert waits[10]["cycles"] > 25 and waits[10]["held"] >= 1, waits[10]
     text = subprocess.run([WAITGATE, "profile", str(path)], capture_output=True, text=True).stdout
     free = sum(w["cycles"] == 0 for w in waits.values())
-    assert f"{free} of 3 waits held nobody in this run." in text, text
+    assert f"{free} of 3 waits blocked nothing in this run." in text, text
 
 
 @test

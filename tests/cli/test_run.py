@@ -183,7 +183,7 @@ def cycle_limit(d):
 @test
 def until(d):
     p = program(d, ".core B\n li t0, 0x3000\n li t1, 0x1207\n sw t1, 0(t0)\n" + FOREVER.split("\n", 1)[1])
-    assert "as --until says" in run("run", "--until", "0x3000=7/0xFF", p).stdout
+    assert "done (--until)" in run("run", "--until", "0x3000=7/0xFF", p).stdout
     assert "not the address of a word" in run("run", "--until", "0x3001=7", p, status=6).stderr
     assert "is not ADDR=VALUE" in run("run", "--until", "0x3000", p, status=6).stderr
 

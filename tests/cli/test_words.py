@@ -195,16 +195,16 @@ def a_limit_tells_going_round_from_work(d):
         # A core at work: it counts, it goes through memory that is all zero.
         for work in (".core T0\n    nop\nloop:\n    addi a0, a0, 1\n    j loop\n", SUM):
             s = cut(both + work)
-            assert s["progress"].startswith("The run still works: core T0 at ") and s["repeating"] == ["B", "NC"], s
+            assert s["progress"].startswith("The run still makes progress: core T0 at ") and s["repeating"] == ["B", "NC"], s
             assert "Give it more cycles" in s["progress"] and "Core B only repeats" in s["progress"], s
             s = cut(work)
-            assert s["progress"].startswith("The run still works: core T0 at ") and s["repeating"] == [], s
+            assert s["progress"].startswith("The run still makes progress: core T0 at ") and s["repeating"] == [], s
         # To look at the clock is no work.
         s = cut(CLOCK)
         assert s["progress"].startswith("Nothing makes progress: core B only repeats") and "0x00003000" in s["progress"], s
         # A thread at work.
         s = cut(both + ".core T0\nloop:\n    ttdmanop\n    addi a0, a0, 1\n    j loop\n")
-        assert "thread 0" in s["progress"] and s["progress"].startswith("The run still works"), s
+        assert "thread 0" in s["progress"] and s["progress"].startswith("The run still makes progress"), s
 
 
 def coloured(d, *args, **env):

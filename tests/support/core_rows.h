@@ -112,7 +112,7 @@ static inline void core_setup_l1(core_kernel *k, uint32_t argument)
     core_setup_data(k, CORE_ROW_DATA);
 }
 
-/* A branch that is always taken, one that is taken every other time, one that is never foreseen. */
+/* A branch that is always taken, one that is taken every other time, one that is never predicted. */
 static inline void core_body_taken(core_kernel *k, uint32_t argument)
 {
     (void)argument;
@@ -128,10 +128,10 @@ static inline void core_body_every_other(core_kernel *k, uint32_t argument)
     }
     k->counted = 64;
 }
-static inline void core_setup_unforeseen(core_kernel *k, uint32_t argument)
+static inline void core_setup_unpredicted(core_kernel *k, uint32_t argument)
 {
     (void)argument;
-    core_li(k, T0, 2); /* cfg0: no prediction; then every branch is foreseen as not taken */
+    core_li(k, T0, 2); /* cfg0: no prediction; then every branch is predicted not taken */
     core_word(k, 0x7C0u << 20 | T0 << 15 | 1 << 12 | 0x73);
 }
 
@@ -217,7 +217,7 @@ static inline void core_body_expand(core_kernel *k, uint32_t word)
 static const core_row core_rows[] = {
     {"ALU", 0.999, core_setup_data, core_body_alu, 0, .how = "an instruction enters EX1 per cycle"},
     {"mul, dependent", 1.985, core_setup_data, core_body_mul, 1,
-     .how = "a product is there one cycle later than other results"},
+     .how = "a product arrives one cycle later than other results"},
     {"mul, independent", 1.0, core_setup_data, core_body_mul, 0, .how = "the multiplier is pipelined"},
     {"divu, 29-bit dividend", 33.0, core_setup_data, core_body_divu, 0x1FFFFFFF,
      .how = "a bit per cycle; leading zeros are skipped four at a time, which takes one cycle more"},
@@ -226,7 +226,7 @@ static const core_row core_rows[] = {
     {"load-use, own RAM", 1.985, core_setup_data, core_body_chase, 0xFFB00000,
      .how = "one cycle to the load/store unit, one back"},
     {"load-use, L0 hit", 1.985, core_setup_data, core_body_chase, CORE_ROW_SELF,
-     .how = "the L0 data cache answers like own RAM; one hit in 128 empties it"},
+     .how = "the L0 data cache answers like own RAM; one hit in 128 flushes it"},
     {"load-use, L1 miss", 8.098, core_setup_l1, core_body_chase, 1, true,
      .how = "one cycle to the load/store unit, three to the port, four back"},
     {"four independent L1 loads", 1.742, core_setup_l1, core_body_loads, 0, true,
@@ -242,10 +242,10 @@ static const core_row core_rows[] = {
     {"loop of 6144 bytes", 1.252, core_setup_data, core_body_alu, 6144 / 4 - 2,
      .how = "every line misses; two line fetches in flight, ten cycles each"},
     {"loop of 7168 bytes", 1.252, core_setup_data, core_body_alu, 7168 / 4 - 2, .how = "the same"},
-    {"branch, always taken", 1.0, core_setup_data, core_body_taken, 0, .how = "foreseen"},
+    {"branch, always taken", 1.0, core_setup_data, core_body_taken, 0, .how = "predicted"},
     {"branch, taken every other time", 1.0, core_setup_data, core_body_every_other, 0,
-     .how = "foreseen by the last branches' directions"},
-    {"branch, mispredicted", 5.0, core_setup_unforeseen, core_body_taken, 0, .how = "a bubble of four cycles"},
+     .how = "predicted by the last branches' directions"},
+    {"branch, mispredicted", 5.0, core_setup_unpredicted, core_body_taken, 0, .how = "a bubble of four cycles"},
     {".ttinsn NOP, 1 thread", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 1,
      .how = "a push per cycle: with cfg0.DisTriscCache, adjacent ones do not fuse"},
     {".ttinsn NOP, 2 threads", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 2,
@@ -274,10 +274,10 @@ static const core_row core_rows[] = {
     {"RDCFG, 2 threads", 1.96, core_setup_data, core_body_push, (uint32_t)PUSH_RDCFG, true, 2,
      .how = "one per cycle for all threads, in turn"},
     {"MVMUL, singly, one Dst block", 5.99, core_setup_data, core_body_push, PUSH_MVMUL, true, 1,
-     .how = "a block of Dst is not read for five cycles behind a write (documents: four)",
+     .how = "a block of Dst cannot be read for five cycles after a write (documents: four)",
      .prepare = core_prepare_banks},
     {"ELWADD, singly, one Dst block", 5.975, core_setup_data, core_body_push, PUSH_ELWADD, true, 1,
-     .how = "the same: it waits for the block that it writes, though it adds nothing to it",
+     .how = "the same: it stalls on the block that it writes, though it does not accumulate",
      .prepare = core_prepare_banks},
     {"ELWMUL, singly, one Dst block", 5.975, core_setup_data, core_body_push, PUSH_ELWMUL, true, 1, .how = "the same",
      .prepare = core_prepare_banks},
@@ -290,19 +290,20 @@ static const core_row core_rows[] = {
     {"MVMUL, singly, block by block", 0.998, core_setup_data, core_body_push, PUSH_MVMUL, .threads = 1,
      .how = "one per cycle", .prepare = core_prepare_dirty},
     {"MVMUL so, beside T0 on one block", 6.08, core_setup_data, core_body_push, PUSH_MVMUL, true, 2,
-     .how = "who waits for a block of Dst keeps other threads out of the Matrix Unit", .prepare = core_prepare_dirty},
+     .how = "an instruction stalled on a block of Dst blocks other threads from the Matrix Unit",
+     .prepare = core_prepare_dirty},
     {"MVMUL so, beside T0 and T2 on one block", 12.11, core_setup_data, core_body_push, PUSH_MVMUL, true, 3,
      .how = "the same", .prepare = core_prepare_dirty},
     {"ELWADD so, beside T0 and T2 on one block", 12.065, core_setup_data, core_body_push, PUSH_ELWADD, true, 3,
      .how = "the same", .prepare = core_prepare_dirty},
     {"MVMUL from REPLAY, many blocks", 1.06, core_setup_replay, core_body_expand, PUSH_REPLAY, true, 1,
-     .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
+     .how = "one per cycle, plus the SETRWC back to the first block", .prepare = core_prepare_banks},
     {"MVMUL from MOP, many blocks", 1.06, core_setup_mop, core_body_expand, PUSH_MOP, true, 1,
-     .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
+     .how = "one per cycle, plus the SETRWC back to the first block", .prepare = core_prepare_banks},
     {"WH: loop of 4096 bytes on T1", 1.404, core_setup_data, core_body_alu, 1024, .threads = 1, .arch = WG_ARCH_WH,
      .how = "every line misses; two line fetches in flight, eleven cycles each"},
     {"WH: branch, not taken", 1.029, core_setup_data, core_body_forward, 4 << 7 | 1 << 12 | 0x63, .arch = WG_ARCH_WH,
-     .how = "64 of them, and the loop's own, which is foreseen as not taken: more than the predictor remembers"},
+     .how = "64 of them, and the loop's own, which is predicted not taken: more than the predictor remembers"},
     {"WH: branch forward, taken", 3.024, core_setup_data, core_body_forward, 4 << 7 | 0x63, .arch = WG_ARCH_WH,
      .how = "the same: a bubble of two cycles each"},
     {"WH: jump forward", 3.024, core_setup_data, core_body_forward, 2 << 21 | 0x6F, .arch = WG_ARCH_WH,
@@ -317,14 +318,15 @@ static const core_row core_rows[] = {
     {"WH: ADDDMAREG, 3 threads", 9.0, ON_WH(ADDDMAREG), true, 3, .arch = WG_ARCH_WH,
      .how = "three cycles each, threads in turn"},
     {"WH: RDCFG, 1 thread", 1.97, ON_WH(RDCFG), true, 1, .arch = WG_ARCH_WH,
-     .how = "the thread is held for two cycles"},
-    {"WH: RDCFG, 2 threads", 1.96, ON_WH(RDCFG), true, 2, .arch = WG_ARCH_WH, .how = "the same: what collides is lost"},
+     .how = "the thread is blocked for two cycles"},
+    {"WH: RDCFG, 2 threads", 1.96, ON_WH(RDCFG), true, 2, .arch = WG_ARCH_WH,
+     .how = "the same: colliding ones are lost"},
     {"WH: RDCFG, 3 threads", 1.946, ON_WH(RDCFG), true, 3, .arch = WG_ARCH_WH,
-     .how = "the same: what collides is lost"},
+     .how = "the same: colliding ones are lost"},
     {"WH: MVMUL, singly, block by block", 0.996, ON_WH(MVMUL), .threads = 1, .arch = WG_ARCH_WH, .how = "one per cycle",
      .prepare = core_prepare_dirty_wh},
     {"WH: MVMUL so, beside T0 on one block", 6.078, ON_WH(MVMUL), true, 2, .arch = WG_ARCH_WH,
-     .how = "a block of Dst is not read for five cycles behind a write, and who waits for it keeps others out",
+     .how = "a block of Dst cannot be read for five cycles after a write, and a stall on it blocks other threads",
      .prepare = core_prepare_dirty_wh},
     {"WH: MVMUL so, beside T0 and T2 on one block", 12.105, ON_WH(MVMUL), true, 3, .arch = WG_ARCH_WH,
      .how = "the same", .prepare = core_prepare_dirty_wh},

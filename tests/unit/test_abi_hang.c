@@ -95,7 +95,7 @@ static void leaves_stuck(lib *l)
 static void test_at_exit(void **state)
 {
     assert_int_equal(WEXITSTATUS(host(state, leaves_stuck, NULL, NULL)), 7);
-    SAYS("the host leaves while something is stuck");
+    SAYS("the host exits while something is stuck");
     SAYS(wg_test_arch(state) == WG_ARCH_BH ? "tile 1-2" : "tile 1-1");
     SAYS("Nobody posts semaphore 1 (MATH_PACK)");
     SAYS("SEMPOST it once for each wait");
@@ -137,7 +137,7 @@ static void works_with_it(lib *l)
 static void test_only_waits(void **state)
 {
     assert_int_equal(WEXITSTATUS(host(state, only_waits, NULL, NULL)), 7);
-    SAYS("nothing moves but cores that poll, and the host only waits");
+    SAYS("only polling cores move, and the host only waits");
     SAYS("it polls 0x00020010");
     assert_int_equal(times(said, "waitgate: cycle"), 1);
     assert_int_equal(WEXITSTATUS(host(state, works_with_it, NULL, NULL)), 7);

@@ -195,11 +195,11 @@ static void test_dis_files(void **state)
     path = scratch_file("a2400810\nxyz\n");
     o = RUN("dis", path);
     assert_int_equal(o.status, 6);
-    expect_says(&o.error, ":2: `xyz` is no hexadecimal word");
+    expect_says(&o.error, ":2: `xyz` is not a hexadecimal word");
     done(&o);
     unlink(path);
     path = scratch_file("\x01\x02\x03");
-    expect_error(RUN("dis", path), "no whole number of words");
+    expect_error(RUN("dis", path), "not a whole number of words");
     unlink(path);
 }
 

@@ -79,7 +79,7 @@ static void same(const rv *parts, unsigned count, unsigned distance)
 
 /*
  * Goes through `body` twice, so that it is in the cache: the first time with a store to another register; the second time with the one
- * that raises the interrupt, and behind that a branch to `there`, which was foreseen wrongly.
+ * that raises the interrupt, and after that a branch to `there`, which was mispredicted.
  */
 static rv body(uint32_t there, unsigned distance)
 {

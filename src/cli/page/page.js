@@ -348,7 +348,7 @@ const find = text => {
 
 // ---- The words on top ----
 $('title').textContent = run.program;
-const endings = {done: 'Done', until: 'Done, as --until says,', hang: 'Hangs', limit: 'Stopped by --max-cycles', finding: 'Stopped by a finding', interrupted: 'Interrupted'};
+const endings = {done: 'Done', until: 'Done (--until)', hang: 'Hangs', limit: 'Stopped by --max-cycles', finding: 'Stopped by a finding', interrupted: 'Interrupted'};
 $('summary').textContent = `${endings[run.result] || run.result} after ${number(run.cycles)} cycles, ${run.arch === 'wh' ? 'Wormhole B0' : 'Blackhole A0'}. ` +
   (data.from > 0 || data.to < run.cycles ? `The page shows cycles ${number(data.from)} to ${number(data.to)}. ` : '') +
   (run.findings.length ? `${run.findings.length} findings.` : 'No findings.');
