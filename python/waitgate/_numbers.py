@@ -22,7 +22,7 @@ def types() -> list[str]:
 
 def _known(kind: str) -> None:
     if kind not in _TYPES:
-        raise Error(f"there is not an element type {kind!r}; there are {', '.join(_TYPES)}")
+        raise Error(f"there is no element type {kind!r}; there are {', '.join(_TYPES)}")
 
 
 def encode(array: npt.ArrayLike, kind: str, tilized: bool = False) -> bytes:

@@ -35,10 +35,8 @@ uint64_t wg_again_hash(wg_device *dev)
     uint64_t h = 0, block[512];
     for (uint32_t at = 0; at + sizeof block <= wg_l1_bytes(dev); at += sizeof block) {
         wg_read(dev, at, block, sizeof block);
-        for (size_t i = 0; i < sizeof block / sizeof *block; i++) {
-            h = (h ^ block[i]) * UINT64_C(0x9FB21C651E98DF25);
-            h ^= h >> 32;
-        }
+        for (size_t i = 0; i < sizeof block / sizeof *block; i++)
+            h = wg_again_mix(h, block[i]);
     }
     return h;
 }

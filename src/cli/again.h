@@ -12,6 +12,11 @@ bool wg_again_begin(wg_session *v, const wg_session *s, uint64_t seed, const wg_
 void wg_again_end(wg_session *v);
 
 uint64_t wg_again_hash(wg_device *dev); /* of L1 */
+static inline uint64_t wg_again_mix(uint64_t hash, uint64_t value)
+{
+    uint64_t h = (hash ^ value) * UINT64_C(0x9FB21C651E98DF25);
+    return h ^ h >> 32;
+}
 /* Do the program's expectations of values hold? How it got there may differ. */
 bool wg_again_values_hold(wg_session *v);
 

@@ -201,13 +201,7 @@ static void group_text(wg_session *s, const char *title, bool (*kind)(unsigned),
 
 /* ---- Waits ---- */
 
-/* A wait instruction: its count, and the cycles it blocked its thread. */
-typedef struct wait_row {
-    wg_cost cost;
-    uint64_t executed, held, cycles;
-} wait_row;
-
-bool wg_is_wait(uint32_t word)
+static bool is_wait(uint32_t word)
 {
     unsigned opcode = wg_opcode(word);
     return opcode == WG_OPCODE_STALLWAIT || opcode == WG_OPCODE_SEMWAIT || opcode == WG_OPCODE_STREAMWAIT;
@@ -215,7 +209,7 @@ bool wg_is_wait(uint32_t word)
 
 static int by_held(const void *left, const void *right)
 {
-    const wait_row *a = left, *b = right;
+    const wg_wait_cost *a = left, *b = right;
     if (a->cycles != b->cycles)
         return a->cycles > b->cycles ? -1 : 1;
     if (a->executed != b->executed)
@@ -223,16 +217,15 @@ static int by_held(const void *left, const void *right)
     return a->cost.pc < b->cost.pc ? -1 : a->cost.pc > b->cost.pc;
 }
 
-/* All waits of the run, the longest first; the caller frees them. */
-static wait_row *waits_of(const wg_costs *p, size_t *count)
+wg_wait_cost *wg_profile_waits(const wg_costs *p, size_t *count)
 {
-    wait_row *rows = p->table.count ? wg_calloc(p->table.count, sizeof *rows) : NULL;
+    wg_wait_cost *rows = p->table.count ? wg_calloc(p->table.count, sizeof *rows) : NULL;
     *count = 0;
     for (size_t i = 0; rows && i < p->table.count; i++) {
         const wg_cost *c = &p->table.cost[i];
         bool holds =
             c->doing == WG_DOING_STALL + WG_STALL_LATCHED_WAIT || c->doing == WG_DOING_STALL + WG_STALL_LATCH_OCCUPIED;
-        if (!wg_track_is_thread(c->track) || !wg_is_wait(c->word) || (c->doing != WG_DOING_WORK && !holds))
+        if (!wg_track_is_thread(c->track) || !is_wait(c->word) || (c->doing != WG_DOING_WORK && !holds))
             continue;
         size_t k = 0;
         while (k < *count &&
@@ -252,7 +245,7 @@ static wait_row *waits_of(const wg_costs *p, size_t *count)
 static void waits_text(wg_session *s, wg_text *out)
 {
     size_t count, free_ones = 0;
-    wait_row *rows = waits_of(s->costs, &count);
+    wg_wait_cost *rows = wg_profile_waits(s->costs, &count);
     for (size_t i = 0; i < count; i++)
         free_ones += rows[i].cycles == 0;
     if (count)
@@ -380,7 +373,7 @@ const char *wg_profile_file(wg_session *s, const wg_cost *c) { return place_of(s
 static void waits_json(wg_session *s, wg_json *j)
 {
     size_t count;
-    wait_row *rows = waits_of(s->costs, &count);
+    wg_wait_cost *rows = wg_profile_waits(s->costs, &count);
     wg_json_open(j, "waits", '[');
     for (size_t i = 0; i < count; i++) {
         place at = place_of(s, &rows[i].cost);

@@ -218,7 +218,13 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);
 bool wg_profile_close(wg_session *s, wg_text *error); /* the run is over; writes the requested files */
 void wg_report_profile(wg_session *s, wg_text *out);
 void wg_report_profile_json(wg_session *s, wg_json *j);
-bool wg_is_wait(uint32_t word);                        /* STALLWAIT, SEMWAIT, STREAMWAIT */
+/* A wait instruction of a thread: its count, and the cycles it blocked its thread. */
+typedef struct wg_wait_cost {
+    wg_cost cost;
+    uint64_t executed, held, cycles;
+} wg_wait_cost;
+/* All waits of the run, the longest first; the caller frees them. */
+wg_wait_cost *wg_profile_waits(const wg_costs *costs, size_t *count);
 void wg_profile_sentence(wg_session *s, wg_text *out); /* the largest part of the critical path */
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j);
 const char *wg_profile_file(wg_session *s, const wg_cost *c); /* NULL: unknown */

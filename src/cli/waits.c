@@ -74,21 +74,21 @@ static bool keeps_count(const wg_costs *costs, const wg_wait_site *site)
 /* Threads: from the costs of the run. */
 static void add_thread_waits(wg_waits *w, const wg_costs *costs)
 {
-    for (size_t i = 0; i < costs->table.count; i++) {
-        const wg_cost *c = &costs->table.cost[i];
-        bool holds =
-            c->doing == WG_DOING_STALL + WG_STALL_LATCHED_WAIT || c->doing == WG_DOING_STALL + WG_STALL_LATCH_OCCUPIED;
-        if (!wg_track_is_thread(c->track) || !wg_is_wait(c->word) || (c->doing != WG_DOING_WORK && !holds))
-            continue;
+    size_t count;
+    wg_wait_cost *rows = wg_profile_waits(costs, &count);
+    w->failed |= !rows && costs->table.count;
+    for (size_t i = 0; rows && i < count; i++) {
+        const wg_cost *c = &rows[i].cost;
         wg_wait_site *site =
             site_of(w, &(wg_wait_site){.agent = c->track, .core = c->core, .pc = c->pc, .word = c->word});
         if (!site)
             continue;
-        site->held_ever += holds ? c->cycles : 0;
-        site->held += holds && w->first ? c->cycles : 0;
-        site->executed_ever += holds ? 0 : c->times;
-        site->executed += !holds && w->first ? c->times : 0;
+        site->held_ever += rows[i].cycles;
+        site->held += w->first ? rows[i].cycles : 0;
+        site->executed_ever += rows[i].executed;
+        site->executed += w->first ? rows[i].executed : 0;
     }
+    free(rows);
     for (size_t i = 0; i < w->count; i++)
         if (wg_track_is_thread(w->site[i].agent))
             w->site[i].kept |= keeps_count(costs, &w->site[i]);
@@ -180,8 +180,7 @@ static uint64_t results_of(wg_device *dev)
         for (uint32_t k = 0; k < spaces[i].count; k++) {
             uint32_t value = 0;
             wg_peek(dev, spaces[i].space, spaces[i].first + k, &value);
-            h = (h ^ value) * UINT64_C(0x9FB21C651E98DF25);
-            h ^= h >> 32;
+            h = wg_again_mix(h, value);
         }
     return h;
 }

@@ -275,6 +275,8 @@ static bool run_list(wg_session *s, const char *list, wg_text *error)
     all->count++;
     wg_what_if_begin(&p.what_if);
     bool ok = r->what && plan_list(&p, s, list, &r->note, error) && run_plan(s, &p, r, error);
+    if (!ok && !error->size)
+        wg_textf(error, "waitgate: out of memory\n");
     free(p.place);
     return ok;
 }

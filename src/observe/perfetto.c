@@ -7,6 +7,9 @@
  *     thread 0..2              each instruction that passed, each stall with its reason
  *     Matrix Unit, …           each instruction from acceptance to completion, on as many tracks as overlap
  *
+ * Flow arrows lead from a push to the instruction passing its gate, from there to its unit, and from what last changed a
+ * semaphore to the SEMWAIT that it released.
+ *
  * One cycle is one microsecond of the viewer's time. Facts: the trace-event format's public description.
  */
 #include "observe/sinks.h"
@@ -58,6 +61,65 @@ static void slice(wg_trace *t, unsigned tid, const char *name, const char *categ
                    (unsigned long long)(to - from));
 }
 
+/* ---- Flow arrows ---- */
+
+static void flow_end(wg_trace *t, const char *phase, const char *name, unsigned tid, uint64_t cycle)
+{
+    open_record(t, phase, name, tid);
+    wg_sink_printf(&t->out, ",\"cat\":\"flow\",\"id\":%llu,\"ts\":%llu%s}", (unsigned long long)t->flows,
+                   (unsigned long long)cycle, *phase == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+/* An arrow between the slices that these tracks have in these cycles. */
+static void flow(wg_trace *t, const char *name, unsigned from, uint64_t from_cycle, unsigned to, uint64_t to_cycle)
+{
+    t->flows++;
+    flow_end(t, "s", name, from, from_cycle);
+    flow_end(t, "f", name, to, to_cycle);
+}
+
+/* A core's push; the host's have no track. */
+static void note_push(wg_trace *t, const wg_event *e)
+{
+    if (e->thread < 3 && e->c < WG_AGENT_THREAD0 && !WG_IS_HOST_PC(e->pc))
+        t->push[e->thread][e->id % WG_TRACE_PUSHES] =
+            (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = slot_tid((unsigned)e->c, 0)};
+}
+
+/* The instruction, or the MOP or REPLAY that made it, was pushed. */
+static void flow_from_push(wg_trace *t, const wg_event *e)
+{
+    uint64_t id = e->parent ? e->parent : e->id;
+    if (e->thread >= 3)
+        return;
+    const wg_trace_end_point *push = &t->push[e->thread][id % WG_TRACE_PUSHES];
+    if (push->tid && push->id == id)
+        flow(t, "push", push->tid, push->cycle, slot_tid(WG_AGENT_THREAD0 + e->thread, 0), e->cycle);
+}
+
+/* A thread's SEMPOST, SEMGET or SEMINIT passes, or a core's access is processed. */
+static void note_post(wg_trace *t, const wg_event *e)
+{
+    if (wg_track_is_thread(e->agent) || wg_track_is_core(e->agent))
+        t->post[e->a & 7] = (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = slot_tid(e->agent, 0)};
+}
+
+static void flow_to_wait(wg_trace *t, const wg_event *e)
+{
+    const wg_trace_end_point *last = NULL;
+    if (wg_opcode(e->word) != WG_OPCODE_SEMWAIT || !wg_track_is_thread(e->agent))
+        return;
+    for (uint32_t rest = WG_GET(SEMWAIT, sem_sel, e->word); rest; rest &= rest - 1) {
+        const wg_trace_end_point *post = &t->post[__builtin_ctz(rest)];
+        if (post->tid && (!last || post->cycle > last->cycle))
+            last = post;
+    }
+    const unsigned tid = slot_tid(e->agent, 0);
+    const wg_interval *now = &t->tracks.track[e->agent].now;
+    if (last && last->tid != tid && now->doing >= WG_DOING_STALL && now->from < e->cycle)
+        flow(t, "post", last->tid, last->cycle, tid, e->cycle - 1);
+}
+
 static void interval(void *user, const wg_interval *i)
 {
     wg_trace *t = user;
@@ -106,6 +168,7 @@ static void unit_slot_end(wg_trace *t, unsigned unit, unsigned slot, uint64_t cy
     wg_sink_printf(&t->out, "\"thread\":%u,", l->thread);
     instruction_args(t, text, l->word, l->id, l->parent);
     wg_sink_printf(&t->out, "}}");
+    flow(t, "pass", slot_tid(WG_AGENT_THREAD0 + l->thread % WG_THREADS, 0), l->since, tid, l->since);
     l->used = false;
 }
 
@@ -160,6 +223,9 @@ void wg_trace_begin(wg_trace *t, uint64_t cycle, unsigned held, const char *arch
     wg_tracks_begin(&t->tracks, cycle, held, interval, t);
     memset(t->slot, 0, sizeof t->slot);
     memset(t->named, 0, sizeof t->named);
+    memset(t->push, 0, sizeof t->push);
+    memset(t->post, 0, sizeof t->post);
+    t->flows = 0;
     t->comma = false;
     wg_sink_printf(&t->out,
                    "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"waitgate %s\",\"arch\":\"%s\","
@@ -177,11 +243,17 @@ void wg_trace_event(void *user, const wg_event *e)
     char name[64];
     wg_tracks_event(&t->tracks, e);
     switch (e->kind) {
-    case WG_EV_ISSUED: unit_enter(t, e); break;
+    case WG_EV_PUSHED: note_push(t, e); break;
+    case WG_EV_RELEASED: flow_to_wait(t, e); break;
+    case WG_EV_ISSUED:
+        flow_from_push(t, e);
+        unit_enter(t, e);
+        break;
     case WG_EV_COMPLETED: unit_leave(t, e); break;
     case WG_EV_SEMAPHORE:
         snprintf(name, sizeof name, "semaphore %u", (unsigned)e->a & 7);
         counter(t, e, name, "value");
+        note_post(t, e);
         break;
     case WG_EV_MUTEX:
         snprintf(name, sizeof name, "mutex %u %s", (unsigned)e->a & 15, e->b ? "taken" : "released");

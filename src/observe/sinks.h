@@ -45,8 +45,17 @@ typedef struct wg_trace_slot {
     uint8_t thread;
     bool used, named;
 } wg_trace_slot;
+/* Where a flow arrow begins; tid 0: nowhere. */
+typedef struct wg_trace_end_point {
+    uint64_t id, cycle;
+    unsigned tid;
+} wg_trace_end_point;
+enum { WG_TRACE_PUSHES = 128 }; /* per thread: more than its frontend holds */
 typedef struct wg_trace {
     wg_sink_out out;
+    uint64_t flows;
+    wg_trace_end_point push[3][WG_TRACE_PUSHES]; /* by id */
+    wg_trace_end_point post[8];                  /* the last change of each semaphore */
     wg_tracks tracks;
     wg_trace_slot slot[WG_TRACKS][WG_TRACE_SLOTS];
     bool named[WG_TRACKS];
@@ -54,7 +63,7 @@ typedef struct wg_trace {
 } wg_trace;
 #define WG_TRACE_EVENTS \
     (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) | \
-     WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_FINDING))
+     WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_FINDING) | WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_RELEASED))
 void wg_trace_begin(wg_trace *trace, uint64_t cycle, unsigned held, const char *arch);
 void wg_trace_event(void *trace, const wg_event *e);
 void wg_trace_end(wg_trace *trace, uint64_t cycle);

@@ -194,12 +194,12 @@ def refusals(folder):
     prepared(folder)
     assert "there is no file or folder `nowhere`" in run(folder, "nowhere", status=6).stderr
     (folder / "x.elf").write_text("")
-    assert "`x.elf` is no test" in run(folder, "x.elf", status=6).stderr
+    assert "`x.elf` is not a test" in run(folder, "x.elf", status=6).stderr
     assert "which tests?" in run(folder, status=6).stderr
     assert "there is no test that matches --filter" in run(folder, ".", "--filter", "zzz", status=6).stderr
     for line, message in (("a", "after its name comes the test's command"), ("a trace x.tasm", "`run` or `check`"),
-                          ("a run x.tasm => well", "behind => comes how"), ("a run x.tasm fails:", "comes the reason"),
-                          ("a run x.tasm => hang y", "nothing but"), ("a run x\na run y", "two tests called `a`"),
+                          ("a run x.tasm => well", "after => comes the expected end"), ("a run x.tasm fails:", "comes the reason"),
+                          ("a run x.tasm => hang y", "can follow the command"), ("a run x\na run y", "two tests called `a`"),
                           ("a run " + "x " * 80, "at most 64 words")):
         (folder / "bad.tests").write_text(line + "\n")
         error = run(folder, "bad.tests", status=6).stderr

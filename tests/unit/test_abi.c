@@ -236,7 +236,7 @@ static void test_clocks_per_read(void **state)
     end(&l);
 }
 
-/* WAITGATE_ON_FINDING=stop: time stands still after the cycle of a finding; continue goes on. */
+/* WAITGATE_ON_FINDING=stop: time stops after the cycle of a finding; continue continues. */
 static void test_on_finding(void **state)
 {
     rv p = rv_at(0);

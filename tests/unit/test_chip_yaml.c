@@ -115,11 +115,11 @@ static void test_errors_have_places(void **state)
         {"tiles:\n  - at: [1, 2]\n    until: {address: 4, value: 1, mask: 0}\n",
          "3:41: error: a mask of 0 selects nothing"},
         {"arch: gs\ntiles:\n  - at: [1, 2]\n", "1:7: error: `gs` is none of bh, wh"},
-        {"harvested: [17]\ntiles:\n  - at: [1, 2]\n", "1:13: error: 17 is more than 0x10"},
+        {"harvested: [17]\ntiles:\n  - at: [1, 2]\n", "1:13: error: 17 exceeds 0x10"},
         {"host-memory: {load: []}\ntiles:\n  - at: [1, 2]\n", "1:14: error: `bytes` is missing"},
-        {"tiles:\n  - at: [1, 2\n", "3:1: error: this is no YAML"},
+        {"tiles:\n  - at: [1, 2\n", "3:1: error: this is not YAML"},
         {"tiles: *nobody\n", "1:8: error: this is not YAML: found undefined alias"},
-        {"a: \xFF\n", "1:1: error: this is no YAML"},
+        {"a: \xFF\n", "1:1: error: this is not YAML"},
     };
     (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -199,7 +199,7 @@ static void test_dis_files(void **state)
     done(&o);
     unlink(path);
     path = scratch_file("\x01\x02\x03");
-    expect_error(RUN("dis", path), "no whole number of words");
+    expect_error(RUN("dis", path), "not a whole number of words");
     unlink(path);
 }
 

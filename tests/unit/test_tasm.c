@@ -189,7 +189,7 @@ static void test_errors(void **state)
         {".core B\n  ttnosuch 3\n  ttsempost 1 2\n", 3, 0, ""},
         {".core B\n  .ttinsn 0xC0000000\n", 2, 0, "0xBFFFFFFF"},
         {".l1 0\n .byte 256\n", 2, 8, "between -128 and 255"},
-        {".l1 0\n .bf16 one\n", 2, 8, "no number"},
+        {".l1 0\n .bf16 one\n", 2, 8, "not a number"},
         {".l1 0\n .wrd 1\n", 2, 2, ".wrd"},
         {".l1 0\n .space 99999999\n", 2, 9, "between"},
         {".l1 0\n .ascii \"x\n", 2, 0, "missing"},
