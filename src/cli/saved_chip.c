@@ -55,7 +55,7 @@ bool wg_saved_chip_read(wg_saved_chip *c, const char *path, wg_text *error)
     if (c->bytes < sizeof *h || memcmp(h->magic, magic, sizeof magic) != 0)
         return refuse(error, path, "this is not a snapshot of a chip; one of a tile goes with the tile's programs");
     if (h->version != VERSION)
-        return refuse(error, path, "the snapshot is of another version of Waitgate");
+        return refuse(error, path, "the snapshot is from another version of Waitgate");
     const size_t rest = c->bytes - sizeof *h;
     if (h->machine_bytes > rest || h->host_bytes != rest - h->machine_bytes || h->sum != sum_of(h, c->bytes) ||
         h->arch > WG_ARCH_WH || h->profile > WG_PROFILE_SILICON || h->name[NAME - 1])
@@ -91,7 +91,7 @@ bool wg_saved_chip_files(const wg_args *args, wg_saved_chip *c, const char **chi
         return false;
     }
     if (snapshots > 1) {
-        wg_textf(error, "waitgate: a run goes on from one snapshot\n");
+        wg_textf(error, "waitgate: a run resumes from one snapshot\n");
         return false;
     }
     if (snapshot && !wg_saved_chip_read(c, snapshot, error))
@@ -104,7 +104,7 @@ bool wg_saved_chip_fits(const wg_saved_chip *c, const wg_grid_desc *chip, const 
 {
     const header *h = header_of(c);
     if (h->arch != chip->arch) {
-        wg_textf(error, "waitgate: %s is of %s, and %s is for %s\n", c->path, wg_arch_title((wg_arch_id)h->arch), name,
+        wg_textf(error, "waitgate: %s is from %s, but %s is for %s\n", c->path, wg_arch_title((wg_arch_id)h->arch), name,
                  wg_arch_title(chip->arch));
         return false;
     }

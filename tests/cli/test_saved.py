@@ -128,11 +128,11 @@ def refused_chips(d):
         r = waitgate("run", "--resume", d / "bad.snapshot", *files, *args, status=6)
         assert words in r.stderr, (words, r.stderr)
 
-    refuses(good, "is of Blackhole A0, and", files=(d / "wh.yaml",))
+    refuses(good, "is from Blackhole A0, but", files=(d / "wh.yaml",))
     refuses(good, "other timing profile", "--profile", "documented")
     refuses(good, "snapshot of a chip, which goes with its chip file alone", files=(HANDSHAKE,))
     refuses((d / "tile.snapshot").read_bytes(), "one of a tile goes with the tile's programs")
-    refuses(good, "a run goes on from one snapshot", files=(chip, d / "at.snapshot"))
+    refuses(good, "a run resumes from one snapshot", files=(chip, d / "at.snapshot"))
     (d / "host.yaml").write_text(text.replace("max-cycles", "host-memory: {bytes: 4096}\nmax-cycles"))
     refuses(good, "its host has other memory", files=(d / "host.yaml",))
     refuses(good[:-1], "cut short or damaged")
