@@ -11,11 +11,11 @@
 #include "isa/tile_regs.h"
 
 #define WG_IS_B \
-    .name = "B", .thread = WG_NONE, .debug = 0, .daisy = 5, .keeps = 6, .reset_bit = 1 << 11, .predictor_off = 1 << 22, \
-    .prefetch_on = 1 << 3
+    .name = "B", .thread = WG_NONE, .debug = 0, .daisy = 5, .keeps = 6, .reset_bit = 1 << 11, \
+    .predictor_off = 1 << 22, .prefetch_on = 1 << 3
 #define WG_IS_NC \
-    .name = "NC", .thread = WG_NONE, .debug = WG_NONE, .daisy = 12, .keeps = 8, .reset_bit = 1 << 18, .predictor_off = 1 << 26, \
-    .prefetch_on = 1 << 4
+    .name = "NC", .thread = WG_NONE, .debug = WG_NONE, .daisy = 12, .keeps = 8, .reset_bit = 1 << 18, \
+    .predictor_off = 1 << 26, .prefetch_on = 1 << 4
 #define WG_IS_T(i) \
     .name = "T" #i, .thread = i, .debug = 1 + i, .daisy = 6 + i, .keeps = 2 * i, .reset_bit = 1 << (12 + i), \
     .predictor_off = 1 << (23 + i), .prefetch_on = 1 << i

@@ -81,8 +81,8 @@ const wg_arch wg_arch_wh = {
                               {0x1104, 3},         /* training status: not connected */
                               {0x1440, 11}},       /* link error status: port unused */
                  .heartbeat = 0x1C,
-                 .core = {[WG_CORE_E0] = {SMALL, .name = "E", .thread = WG_NONE, .debug = 0, .daisy = 9, .reset_bit = 1 << 11,
-                                          .ram_bytes = 4096, .iram_bytes = 16 * 1024,
+                 .core = {[WG_CORE_E0] = {SMALL, .name = "E", .thread = WG_NONE, .debug = 0, .daisy = 9,
+                                          .reset_bit = 1 << 11, .ram_bytes = 4096, .iram_bytes = 16 * 1024,
                                           .start = {WG_START_ETH_REG, .fixed = 0xFFB9409C}}}},
     .l1_banks = 16,
     .ram_clear_cycles = 0,

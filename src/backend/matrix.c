@@ -507,8 +507,10 @@ static void accept(wg_tile *t, const wg_insn *insn)
     }
 
     if (op->effect >= WG_EFFECT_DST16 && op->effect <= WG_EFFECT_UNDEFINE)
-        wg_matrix_order_dst(m, op, arithmetic ? now + 1 + wg_takes(t, WG_AGENT_MATRIX, insn, t->timing->dst_block_cycles, 0) + extra
-                                               : op->effect_at);
+        wg_matrix_order_dst(m, op,
+                            arithmetic
+                                ? now + 1 + wg_takes(t, WG_AGENT_MATRIX, insn, t->timing->dst_block_cycles, 0) + extra
+                                : op->effect_at);
     if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE) {
         /*
          * Source writes land in order of acceptance. Without delays they do anyway, since back-to-back ones have
@@ -522,7 +524,8 @@ static void accept(wg_tile *t, const wg_insn *insn)
         op->effect_at = WG_NEVER;
     else
         op->done_at = later(op->done_at, op->effect_at);
-    order_flips(m, op, now + latency + extra, now + wg_takes(t, WG_AGENT_MATRIX, insn, t->timing->bank_return, 0) + extra);
+    order_flips(m, op, now + latency + extra,
+                now + wg_takes(t, WG_AGENT_MATRIX, insn, t->timing->bank_return, 0) + extra);
     m->due[place] = due(op);
     wg_wake_at(&t->sched, WG_AGENT_MATRIX, m->due[place]);
 }

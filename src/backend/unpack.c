@@ -171,7 +171,7 @@ static void complete(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
         break;
     case WG_UNPACK_CLEAR:
         wg_unpack_clear(t, unpacker, job);
-        t->backend.unpack.clear_until[unpacker] = 
+        t->backend.unpack.clear_until[unpacker] =
             t->sched.now + wg_takes(t, agent_of(unpacker), &job->insn, t->timing->unpack_clear, 0);
         break;
     case WG_UNPACK_SET_REGISTER: wg_unpack_set_register(t, unpacker, job); break;

@@ -104,8 +104,8 @@ bool wg_saved_chip_fits(const wg_saved_chip *c, const wg_grid_desc *chip, const 
 {
     const header *h = header_of(c);
     if (h->arch != chip->arch) {
-        wg_textf(error, "waitgate: %s is from %s, but %s is for %s\n", c->path, wg_arch_title((wg_arch_id)h->arch), name,
-                 wg_arch_title(chip->arch));
+        wg_textf(error, "waitgate: %s is from %s, but %s is for %s\n", c->path, wg_arch_title((wg_arch_id)h->arch),
+                 name, wg_arch_title(chip->arch));
         return false;
     }
     return h->profile == chip->profile || refuse(error, c->path, "the snapshot is of the other timing profile");

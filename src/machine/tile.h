@@ -44,9 +44,9 @@ struct wg_tile {
     const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
-    uint64_t watched; /* event kinds that somebody observes */
-    uint64_t limit;   /* the run ends before this cycle: run-ahead stops there */
-    uint64_t horizon; /* everything that arrives from outside before this cycle is known */
+    uint64_t watched;          /* event kinds that somebody observes */
+    uint64_t limit;            /* the run ends before this cycle: run-ahead stops there */
+    uint64_t horizon;          /* everything that arrives from outside before this cycle is known */
     bool lockstep;
     uint32_t fast, fast_wanted; /* shortcuts that may be taken now, and in general (machine/fast.h) */
     uint64_t fast_uses[WG_SHORTCUTS_MOST],
