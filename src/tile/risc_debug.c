@@ -3,7 +3,7 @@
  * The debug interface of B, T0, T1 and T2: their DR registers, behind four registers of the tile.
  *
  *     RISC_DBG_CNTL_1    value to write            RISC_DBG_STATUS_1   value read
- *     RISC_DBG_CNTL_0    which core, which DR ──>  RISC_DBG_STATUS_0 echo, "value is valid"
+ *     RISC_DBG_CNTL_0    which core, which DR ──>  RISC_DBG_STATUS_0   echo, "value is valid"
  *
  *     DR(0) status · DR(1) commands · DR(2), DR(3) arguments · DR(4) result · DR(5), DR(10…17) breakpoints
  *
