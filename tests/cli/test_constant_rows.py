@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Constants of the NoC that were measured on rows of bench/silicon/estimator.csv: src/arch/constants.def counts them right.
+"""Constants that were measured on rows of bench/silicon/*.csv: src/arch/constants.def counts the rows right.
 
-usage: test_constant_rows.py CONSTANTS_DEF ESTIMATOR_CSV
+usage: test_constant_rows.py CONSTANTS_DEF ESTIMATOR_CSV (the other files lie beside it)
 """
 import csv
 import pathlib
@@ -42,5 +42,41 @@ for name, (chosen, sizes, others) in SHOWN_BY.items():
         counted = more + sum(1 for r in rows if r["arch"] == arch and chosen(r) for s in sizes if r[str(s)])
         if counted != int(said):
             complaints.append(f"{name} ({arch}): constants.def says {said} rows, there are {counted}")
+
+
+def beside(name):
+    with open(pathlib.Path(sys.argv[2]).with_name(name), newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def compare(name, arch, said, counted):
+    if said and counted != int(said):
+        complaints.append(f"{name} ({arch}): constants.def says {said} rows, there are {counted}")
+
+
+SCALAR = ("ADDDMAREG", "MULDMAREG", "SHIFTDMAREG", "CMPDMAREG")
+# Constant of the measured profile: the file, and its rows that show it.
+SHOWN_ELSEWHERE = {
+    "mul_result": ("rv.csv", lambda r: r["probe"] == "rv_mul_dep"),
+    "mul_occupies": ("rv.csv", lambda r: r["probe"] == "rv_mul_indep"),
+    "narrow_write": ("rv.csv", lambda r: r["probe"] == "rv_store_spread"),
+    "scalar_alu": ("tensix.csv", lambda r: r["probe"] in SCALAR),
+    "dram_rate": ("dram.csv", lambda r: r["arm"] == "one" and r["direction"] == "read"),
+    "dram_write_rate": ("dram.csv", lambda r: r["arm"] == "one" and r["direction"] == "write"),
+}
+for name, (file, chosen) in SHOWN_ELSEWHERE.items():
+    found = re.search(rf'TIMING\({name}, "[^"]*", \w+, MEASURED\((\d+)\), \w+, MEASURED\((\d+)\)\)', text)
+    if not found:
+        complaints.append(f"{name}: no such constant, or no numbers of rows")
+        continue
+    for arch, said in zip(("bh", "wh"), found.groups()):
+        compare(name, arch, said, sum(1 for r in beside(file) if r["arch"] == arch and chosen(r)))
+latencies = re.findall(r"LATENCY\((\w+), MEASURED\((\d+)\), MEASURED\((\d+)\)\)", text)
+if not latencies:
+    complaints.append("no measured latency found")
+for insn, *said in latencies:
+    for arch, number in zip(("bh", "wh"), said):
+        counted = sum(1 for r in beside("tensix.csv") if r["arch"] == arch and r["probe"] == insn)
+        compare(insn, arch, number, counted)
 print("\n".join(complaints))
 sys.exit(bool(complaints))
