@@ -34,7 +34,7 @@ enum {
     ONLY_DESCRIBED = WG_OPERAND_MASK(BH, PACR, CtxtCtrl) | WG_OPERAND_MASK(BH, PACR, DstAccessMode) |
                      WG_OPERAND_MASK(BH, PACR, RowPadZero) | WG_OPERAND_MASK(BH, PACR, CfgContext)
 };
-/* Operands that the usual PACR does not use. */
+/* Operands that the simple PACR does not use. */
 enum { NOT_USUAL = ONLY_DESCRIBED | WG_OPERAND_MASK(BH, PACR, Flush) | WG_OPERAND_MASK(BH, PACR, ZeroWrite) };
 enum { OWN_CONTEXT = 1, RESET_CONTEXT = 2, OWN_CONTEXT_STAYS = 3 };
 
@@ -369,12 +369,12 @@ static unsigned cycles_of(const wg_tile *t, const wg_pack_job *job, const wg_pac
     return cycles_for(t->arch, rows, lines * (part->set.accumulate ? t->arch->pack.accumulate : 1));
 }
 
-/* ---- The usual PACR of BH -------------------------------------------------------------------------------------- */
+/* ---- The simple PACR of BH -------------------------------------------------------------------------------------- */
 
-/* Is the word a usual PACR under this configuration? Then caches what it needs. */
-static bool become_usual(wg_tile *t, const wg_insn *insn, wg_pack_usual *usual)
+/* Is the word a simple PACR under this configuration? Then caches what it needs. */
+static bool fill_memo(wg_tile *t, const wg_insn *insn, wg_pack_memo *memo)
 {
-    usual->changes = 0;
+    memo->changes = 0;
     if (!t->arch->pack.interfaces || insn->op != WG_I_PACR || t->backend.config.instructions || wg_touch_watched(t) ||
         wg_sets(insn->word, NOT_USUAL))
         return false;
@@ -385,63 +385,63 @@ static bool become_usual(wg_tile *t, const wg_insn *insn, wg_pack_usual *usual)
         set->downsample != 0xFFFF || set->accumulate)
         return false;
     unsigned rows, select = WG_GET(PACR, Select, insn->word);
-    usual->interfaces = (uint8_t)(select ? select : 15);
-    rows = wg_pack_ones(usual->interfaces);
-    usual->changes = s->changes;
-    usual->serial = ++t->backend.pack.usual_serials;
-    usual->word = insn->word;
-    usual->thread = insn->thread;
-    usual->bank = (uint8_t)wg_config_bank(t, insn->thread);
-    usual->counters = (uint8_t)which_counters(t, insn, section);
-    usual->shift = (uint8_t)datum_shift(set->in_format);
-    usual->needed = (uint8_t)streams_of(set);
+    memo->interfaces = (uint8_t)(select ? select : 15);
+    rows = wg_pack_ones(memo->interfaces);
+    memo->changes = s->changes;
+    memo->serial = ++t->backend.pack.memo_serials;
+    memo->word = insn->word;
+    memo->thread = insn->thread;
+    memo->bank = (uint8_t)wg_config_bank(t, insn->thread);
+    memo->counters = (uint8_t)which_counters(t, insn, section);
+    memo->shift = (uint8_t)datum_shift(set->in_format);
+    memo->needed = (uint8_t)streams_of(set);
     unsigned mode = address_mode(t, insn);
-    usual->steps = !(mode & 0xAC30);
+    memo->steps = !(mode & 0xAC30);
     for (unsigned k = 0; k < 2; k++) {
-        usual->y_step[k] = mode >> 6 * k & 15;
-        usual->z_step[k] = mode >> (12 + 2 * k) & 1;
+        memo->y_step[k] = mode >> 6 * k & 15;
+        memo->z_step[k] = mode >> (12 + 2 * k) & 1;
     }
     /* Whole rows, of 16 datums. */
-    usual->cycles = (uint8_t)cycles_for(t->arch, rows, (rows * wg_l1_bits(set->out_format) + 7) / 8);
+    memo->cycles = (uint8_t)cycles_for(t->arch, rows, (rows * wg_l1_bits(set->out_format) + 7) / 8);
     return true;
 }
 
-bool wg_pack_holds_usual(wg_tile *t, const wg_insn *insn)
+bool wg_pack_holds_memo(wg_tile *t, const wg_insn *insn)
 {
-    wg_pack_usual *usual = wg_pack_usual_for(t, insn);
-    return !__builtin_expect(usual->word != insn->word || usual->thread != insn->thread ||
-                                 usual->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
+    wg_pack_memo *memo = wg_pack_memo_for(t, insn);
+    return !__builtin_expect(memo->word != insn->word || memo->thread != insn->thread ||
+                                 memo->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
                                  wg_touch_watched(t),
                              0) ||
-           become_usual(t, insn, usual);
+           fill_memo(t, insn, memo);
 }
 
-bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block)
+bool wg_pack_is_simple(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block)
 {
-    wg_pack_usual *usual = wg_pack_usual_for(t, insn);
-    if (!wg_pack_holds_usual(t, insn))
+    wg_pack_memo *memo = wg_pack_memo_for(t, insn);
+    if (!wg_pack_holds_memo(t, insn))
         return false;
-    const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];
-    const wg_adc_channel *c = t->regs.adc.unit[usual->counters][2];
-    uint32_t start = wg_pack_usual_start(s, usual, c);
+    const wg_pack_setup *s = &t->backend.pack.setup[memo->bank];
+    const wg_adc_channel *c = t->regs.adc.unit[memo->counters][2];
+    uint32_t start = wg_pack_memo_start(s, memo, c);
     /* Whole rows of an aligned group of four: row permutations keep them in one block. */
     if (c[0].x || c[1].x != 15 || start & 63)
         return false;
-    usual->access = wg_pack_access(t, s);
-    unsigned stored = wg_dst_stored(usual->access, start >> 4, s->wide);
+    memo->access = wg_pack_access(t, s);
+    unsigned stored = wg_dst_stored(memo->access, start >> 4, s->wide);
     *block = stored / 8;
     *ready = t->backend.matrix.block_ready[stored / 8 % WG_DST_BLOCKS];
-    usual->cycle = t->sched.now;
-    usual->start = start;
+    memo->cycle = t->sched.now;
+    memo->start = start;
     return true;
 }
 
-/* Fills in what all jobs of a usual PACR have in common. */
-void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, wg_pack_job *job)
+/* Fills in what all jobs of a simple PACR have in common. */
+void wg_pack_prepare_simple(const wg_pack_setup *s, const wg_pack_memo *memo, wg_pack_job *job)
 {
     const wg_insn *insn = &job->insn;
     wg_pack_part *part = &job->part[0];
-    job->serial = usual->serial;
+    job->serial = memo->serial;
     job->last = WG_GET(PACR, Last, insn->word);
     job->flush = job->idle = job->has_edges = false;
     job->concat = WG_GET(PACR, Concat, insn->word);
@@ -451,43 +451,43 @@ void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, w
     job->relu_threshold = s->relu_threshold;
     job->random = s->random;
     job->shift = 0;
-    job->interfaces = usual->interfaces;
+    job->interfaces = memo->interfaces;
     job->row_stride = 1;
     part->source = WG_PACK_FROM_DST;
     part->set = s->section[0].from_dst;
     part->count = 16;
-    part->cycles = usual->cycles;
+    part->cycles = memo->cycles;
 }
 
-/* Plans a usual PACR from the cache. False: it is not one, or wg_pack_is_usual() was not called in this cycle. */
-static bool plan_usual(wg_tile *t, wg_pack_job *job)
+/* Plans a simple PACR from the cache. False: it is not one, or wg_pack_is_simple() was not called in this cycle. */
+static bool plan_simple(wg_tile *t, wg_pack_job *job)
 {
     const wg_insn *insn = &job->insn;
-    const wg_pack_usual *usual = wg_pack_usual_for(t, insn);
-    if (usual->cycle != t->sched.now || usual->word != insn->word || usual->thread != insn->thread || !usual->changes)
+    const wg_pack_memo *memo = wg_pack_memo_for(t, insn);
+    if (memo->cycle != t->sched.now || memo->word != insn->word || memo->thread != insn->thread || !memo->changes)
         return false;
-    const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];
+    const wg_pack_setup *s = &t->backend.pack.setup[memo->bank];
     const wg_pack_section *section = &s->section[0];
     wg_packer *p = &t->backend.pack.packer[0];
     wg_pack_part *part = &job->part[0];
-    job->access = usual->access;
-    if (__builtin_expect(job->serial != usual->serial, 0))
-        wg_pack_prepare_usual(s, usual, job);
-    part->start = usual->start;
+    job->access = memo->access;
+    if (__builtin_expect(job->serial != memo->serial, 0))
+        wg_pack_prepare_simple(s, memo, job);
+    part->start = memo->start;
     part->places = 0;
-    if (usual->needed & ~(unsigned)p->placed)
-        wg_pack_place_streams(t, s, section, part, 0, &t->regs.adc.unit[usual->counters][2][1]);
+    if (memo->needed & ~(unsigned)p->placed)
+        wg_pack_place_streams(t, s, section, part, 0, &t->regs.adc.unit[memo->counters][2][1]);
     if (job->last)
         p->placed = 0;
     move_position(t, job, section, part);
-    if (__builtin_expect(!usual->steps, 0)) {
-        wg_pack_move_counters(t, insn, 1u << usual->counters);
+    if (__builtin_expect(!memo->steps, 0)) {
+        wg_pack_move_counters(t, insn, 1u << memo->counters);
         return true;
     }
-    wg_adc_channel *c = t->regs.adc.unit[usual->counters][2];
+    wg_adc_channel *c = t->regs.adc.unit[memo->counters][2];
     for (unsigned k = 0; k < 2; k++) {
-        c[k].y = (c[k].y + usual->y_step[k]) & 0x1FFF;
-        c[k].z = (uint8_t)(c[k].z + usual->z_step[k]);
+        c[k].y = (c[k].y + memo->y_step[k]) & 0x1FFF;
+        c[k].z = (uint8_t)(c[k].z + memo->z_step[k]);
     }
     return true;
 }
@@ -545,7 +545,7 @@ static void remember(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s)
     wg_pack_again *a = &t->backend.pack.again;
     if (!is_again(t, job, s)) {
         *a = (wg_pack_again){.changes = s->changes,
-                             .serial = ++t->backend.pack.usual_serials,
+                             .serial = ++t->backend.pack.memo_serials,
                              .word = job->insn.word,
                              .thread = job->insn.thread,
                              .access = job->access};
@@ -559,7 +559,7 @@ static void remember(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s)
 void wg_pack_plan(wg_tile *t, wg_pack_job *job)
 {
     const wg_insn *insn = &job->insn;
-    if (t->arch->pack.interfaces ? plan_usual(t, job) : plan_again(t, job))
+    if (t->arch->pack.interfaces ? plan_simple(t, job) : plan_again(t, job))
         return;
     job->serial = 0;
     unsigned advance = 0, sections = 0;

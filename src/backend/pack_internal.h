@@ -19,20 +19,20 @@ static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
  * any.
  */
 uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block);
-/* As wg_pack_rows_ready(), for BH's usual PACR (see wg_pack_usual); false: this is not one. */
-bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block);
+/* As wg_pack_rows_ready(), for BH's simple PACR (see wg_pack_memo); false: this is not one. */
+bool wg_pack_is_simple(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block);
 /* The cached part that depends only on word and configuration. */
-static inline wg_pack_usual *wg_pack_usual_for(wg_tile *t, const wg_insn *insn)
+static inline wg_pack_memo *wg_pack_memo_for(wg_tile *t, const wg_insn *insn)
 {
-    return &t->backend.pack.usual[WG_GET(PACR, Last, insn->word)];
+    return &t->backend.pack.memo[WG_GET(PACR, Last, insn->word)];
 }
-bool wg_pack_holds_usual(wg_tile *t, const wg_insn *insn);
-void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, wg_pack_job *job);
+bool wg_pack_holds_memo(wg_tile *t, const wg_insn *insn);
+void wg_pack_prepare_simple(const wg_pack_setup *s, const wg_pack_memo *memo, wg_pack_job *job);
 /* Its first datum in Dst; X is 0. */
-static inline uint32_t wg_pack_usual_start(const wg_pack_setup *s, const wg_pack_usual *usual, const wg_adc_channel *c)
+static inline uint32_t wg_pack_memo_start(const wg_pack_setup *s, const wg_pack_memo *memo, const wg_adc_channel *c)
 {
     uint32_t address = s->in_base + c->y * s->in_stride[1] + c->z * s->in_stride[2] + c->w * s->in_stride[3];
-    return ((address >> usual->shift & ~15u >> usual->shift) + s->section[0].dst_offset) & 0x3FFF;
+    return ((address >> memo->shift & ~15u >> memo->shift) + s->section[0].dst_offset) & 0x3FFF;
 }
 /* Gives an address from the counters of channel 1 to streams that have none. */
 void wg_pack_place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,

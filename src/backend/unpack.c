@@ -111,7 +111,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     job->done_at = WG_NEVER;
     job->ready_at = t->sched.now + 1;
     job->fetched = 0;
-    if (insn->op != WG_I_UNPACR || !wg_unpack_plan_usual(t, unpacker, job)) {
+    if (insn->op != WG_I_UNPACR || !wg_unpack_plan_simple(t, unpacker, job)) {
         /* The planners set every other member that they use. */
         job->serial = 0;
         job->lines = 0;

@@ -482,77 +482,77 @@ static void move_counters(wg_tile *t, unsigned unpacker, unsigned own, unsigned 
     }
 }
 
-/* ---- The usual UNPACR ---------------------------------------------------------------------------------------- */
+/* ---- The simple UNPACR ---------------------------------------------------------------------------------------- */
 
 /* Caches the plan if the next one can differ only in its counters. */
-static void keep_usual(plan *p)
+static void keep_memo(plan *p)
 {
     wg_unpack_job *job = p->job;
-    wg_unpack_usual *usual = &p->t->backend.unpack.usual[p->unpacker];
-    usual->changes = 0;
+    wg_unpack_memo *memo = &p->t->backend.unpack.memo[p->unpacker];
+    memo->changes = 0;
     if (p->found || p->pending || wg_touch_watched(p->t) || job->compressed || p->row_search || p->tileize ||
         job->upsample || job->column_shift || job->broadcast || !p->multi_context ||
         WG_GET(UNPACR, AutoIncContextID, p->word))
         return;
-    usual->changes = p->t->regs.config.changes + 1;
-    job->serial = ++usual->serial;
-    usual->word = p->word;
-    usual->thread = (uint8_t)p->thread;
-    usual->adc = (uint8_t)p->adc;
-    usual->x_dim = p->x_dim;
-    usual->y_dim = p->y_dim;
-    usual->z_dim = p->z_dim;
-    usual->datums = (int64_t)p->in * 8;
-    usual->exponents = p->exponents;
-    usual->out_base = UNP(p, ADDR_BASE_REG_1_Base);
-    usual->out_y = UNP(p, ADDR_CTRL_XY_REG_1_Ystride);
-    usual->out_z = UNP(p, ADDR_CTRL_ZW_REG_1_Zstride);
-    usual->out_w = UNP(p, ADDR_CTRL_ZW_REG_1_Wstride);
-    usual->out_shift = job->wide ? 2 : wg_format_is_16(job->out_format) ? 1 : 0;
-    usual->adds_dest = usual->replaces_dest = false;
+    memo->changes = p->t->regs.config.changes + 1;
+    job->serial = ++memo->serial;
+    memo->word = p->word;
+    memo->thread = (uint8_t)p->thread;
+    memo->adc = (uint8_t)p->adc;
+    memo->x_dim = p->x_dim;
+    memo->y_dim = p->y_dim;
+    memo->z_dim = p->z_dim;
+    memo->datums = (int64_t)p->in * 8;
+    memo->exponents = p->exponents;
+    memo->out_base = UNP(p, ADDR_BASE_REG_1_Base);
+    memo->out_y = UNP(p, ADDR_CTRL_XY_REG_1_Ystride);
+    memo->out_z = UNP(p, ADDR_CTRL_ZW_REG_1_Zstride);
+    memo->out_w = UNP(p, ADDR_CTRL_ZW_REG_1_Wstride);
+    memo->out_shift = job->wide ? 2 : wg_format_is_16(job->out_format) ? 1 : 0;
+    memo->adds_dest = memo->replaces_dest = false;
     if (!p->unpacker) {
-        usual->dest = half(
+        memo->dest = half(
             section_bits(p, RELATIVE(REG5_Dest_cntx0_address) + p->context % 4 / 2, half_mask(p->context)), p->context);
-        usual->adds_dest = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
-        usual->replaces_dest = !usual->adds_dest;
+        memo->adds_dest = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
+        memo->replaces_dest = !memo->adds_dest;
     }
-    usual->steps = (uint8_t)WG_GET(UNPACR, AddrMode, p->word);
-    usual->job = *job;
+    memo->steps = (uint8_t)WG_GET(UNPACR, AddrMode, p->word);
+    memo->job = *job;
 }
 
-bool wg_unpack_plan_usual(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
+bool wg_unpack_plan_simple(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 {
-    const wg_unpack_usual *usual = &t->backend.unpack.usual[unpacker];
-    if (wg_touch_watched(t) || usual->word != job->insn.word || usual->thread != job->insn.thread ||
-        usual->changes != t->regs.config.changes + 1 || t->backend.config.instructions)
+    const wg_unpack_memo *memo = &t->backend.unpack.memo[unpacker];
+    if (wg_touch_watched(t) || memo->word != job->insn.word || memo->thread != job->insn.thread ||
+        memo->changes != t->regs.config.changes + 1 || t->backend.config.instructions)
         return false;
-    if (__builtin_expect(job->serial != usual->serial, 0)) {
+    if (__builtin_expect(job->serial != memo->serial, 0)) {
         wg_insn insn = job->insn;
         uint64_t ready = job->ready_at;
-        *job = usual->job;
+        *job = memo->job;
         job->insn = insn;
         job->ready_at = ready;
         job->done_at = WG_NEVER;
         job->fetched = 0;
     }
-    const wg_adc_channel *xy = t->regs.adc.unit[usual->adc][unpacker];
-    const wg_adc_channel *zw = t->regs.adc.unit[usual->thread][unpacker];
+    const wg_adc_channel *xy = t->regs.adc.unit[memo->adc][unpacker];
+    const wg_adc_channel *zw = t->regs.adc.unit[memo->thread][unpacker];
     uint32_t end = xy[1].x + 1;
-    uint32_t address = usual->out_base + zw[1].y * usual->out_y + zw[1].z * usual->out_z + zw[1].w * usual->out_w;
-    uint32_t first = ((zw->w * usual->z_dim + zw->z) * usual->y_dim + xy->y) * usual->x_dim + xy->x;
-    int64_t datums = wrap(job, usual->datums + (int64_t)first * job->bits, 8);
+    uint32_t address = memo->out_base + zw[1].y * memo->out_y + zw[1].z * memo->out_z + zw[1].w * memo->out_w;
+    uint32_t first = ((zw->w * memo->z_dim + zw->z) * memo->y_dim + xy->y) * memo->x_dim + xy->x;
+    int64_t datums = wrap(job, memo->datums + (int64_t)first * job->bits, 8);
     /* Anything that would be reported takes the slow path. */
-    if (end < xy->x || address & ((1u << usual->out_shift) - 1) || (job->transpose && datums & 127))
+    if (end < xy->x || address & ((1u << memo->out_shift) - 1) || (job->transpose && datums & 127))
         return false;
-    address >>= usual->out_shift;
-    job->out = usual->replaces_dest ? usual->dest : usual->adds_dest ? address + usual->dest : address;
+    address >>= memo->out_shift;
+    job->out = memo->replaces_dest ? memo->dest : memo->adds_dest ? address + memo->dest : address;
     job->count = end - xy->x;
     job->datums = datums;
-    job->exponents = wrap(job, usual->exponents + first, 16);
+    job->exponents = wrap(job, memo->exponents + first, 16);
     job->lines = lines_of(datums, job->count, job->bits);
     job->waits = job->count != 0;
-    if (usual->steps)
-        move_counters(t, unpacker, usual->thread, usual->adc, usual->steps);
+    if (memo->steps)
+        move_counters(t, unpacker, memo->thread, memo->adc, memo->steps);
     return true;
 }
 
@@ -611,7 +611,7 @@ static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool ag
     if (p.multi_context && WG_GET(UNPACR, AutoIncContextID, p.word))
         next_context(&p, p.context);
     if (!again)
-        keep_usual(&p);
+        keep_memo(&p);
     move_counters(p.t, p.unpacker, p.thread, p.adc, WG_GET(UNPACR, AddrMode, p.word));
 }
 

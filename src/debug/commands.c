@@ -274,17 +274,18 @@ static void help(wg_debug *d, wg_who who, const char *rest, wg_text *out);
 
 static const wg_command commands[] = {
     {"cycle", "", "the present cycle, and where the history begins", cycle},
-    {"goto", "CYCLE", "to that cycle, forwards or backwards", go},
-    {"step", "[[-]CYCLES]", "that many cycles on; a negative number goes back", step},
-    {"continue", "", "on, to a breakpoint, a watch or the end", go_on},
-    {"back", "", "back, to a breakpoint, a watch or the beginning", back},
+    {"goto", "CYCLE", "go to that cycle, forwards or backwards", go},
+    {"step", "[[-]CYCLES]", "advance by that many cycles; a negative number goes back", step},
+    {"continue", "", "run to a breakpoint, a watch or the end", go_on},
+    {"back", "", "run back to a breakpoint, a watch or the beginning", back},
     {"stepi", "[N]", "N instructions of this core, or through this thread's gate", stepi},
     {"backi", "[N]", "N instructions back", backi},
-    {"until", "CONDITION", "on, until a finding, a hang, a semaphore's value, an instruction …", until},
-    {"break", "[PC]", "a breakpoint for all cores; without a pc: those that there are", breakpoint},
+    {"until", "CONDITION", "run until a finding, a hang, a semaphore's value, an instruction …", until},
+    {"break", "[PC]", "set a breakpoint for all cores; without a pc: list breakpoints", breakpoint},
     {"watch", "ADDRESS [BYTES] [read|write|access]", "stop when memory is touched (write: the default)", watch},
-    {"delete", "[ADDRESS]", "take breakpoints and watches away", delete},
-    {"where", "", "where everybody is; of a thread, the line that pushed, the MOP or REPLAY behind it", wg_show_where},
+    {"delete", "[ADDRESS]", "delete breakpoints and watches", delete},
+    {"where", "", "where each core and thread is; for a thread, also the pushing line and its MOP or REPLAY",
+     wg_show_where},
     {"state", "", "threads, cores, semaphores, mutexes, source banks, and who waits for whom", state},
     {"pipelines", "[THREAD]", "FIFO, MOP Expander, Replay Expander, gate, latched wait, and what blocks",
      wg_show_pipelines},
@@ -298,9 +299,9 @@ static const wg_command commands[] = {
     {"srcb", "BANK ROW [FORMAT]", "a row of SrcB", wg_show_srcb},
     {"lreg", "N [FORMAT]", "the 32 lanes of an LReg: hex, fp32, int32", wg_show_lreg},
     {"config", "NAME|WORD", "configuration: both banks or all threads, by field, and who set it", wg_show_config},
-    {"noc", "", "packets under way, and what the NIUs have outstanding", wg_show_noc},
+    {"noc", "", "packets in flight, and requests of the NIUs that are not answered", wg_show_noc},
     {"buffers", "", "circular buffers: tiles received and acknowledged", wg_show_buffers},
-    {"findings", "", "what was found so far", wg_show_findings},
+    {"findings", "", "the findings so far", wg_show_findings},
     {"why", "LOCATION", "who wrote it, and where that came from: l1:ADDRESS[+BYTES], dst:ROW, gpr:THREAD:N …", why},
     {"help", "", "this list", help},
 };
@@ -338,7 +339,7 @@ void wg_debug_run_command(wg_debug *d, wg_who who, const char *command, wg_text 
                 return;
             }
     }
-    wg_textf(out, "`%.*s` is no command; `help` lists them\n", (int)(length < 40 ? length : 40), word);
+    wg_textf(out, "unknown command `%.*s`; `help` lists the commands\n", (int)(length < 40 ? length : 40), word);
 }
 
 size_t wg_debug_command(wg_debug *d, wg_who who, const char *command, char *to, size_t bytes)

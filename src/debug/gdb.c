@@ -147,7 +147,9 @@ static void monitor(wg_gdb *g, const char *text, wg_text *out)
     uint64_t before = wg_debug_now(g->d);
     wg_debug_run_command(g->d, g->who, command, &answer);
     if (wg_debug_now(g->d) != before)
-        wg_textf(&answer, "gdb does not know that time has passed: `maintenance flush register-cache` shows it\n");
+        wg_textf(
+            &answer,
+            "gdb still has the registers of an earlier cycle: `maintenance flush register-cache` reads them again\n");
     /* A long answer is split into several packets. */
     for (size_t at = 0; at < answer.size;) {
         enum { PART = WG_GDB_PACKET / 2 - 16 };

@@ -294,7 +294,7 @@ void wg_show_noc(wg_debug *d, wg_who who, const char *rest, wg_text *out)
     for (unsigned i = 0; i < t->box->outgoing && i < WG_NOC_OUT; i++)
         packet_text(d, &t->box->out[i], "leaves in cycle", out);
     if (out->size == before)
-        wg_textf(out, "nothing is under way\n");
+        wg_textf(out, "nothing is in flight\n");
 }
 
 /*

@@ -166,7 +166,7 @@ void wg_stop_on(wg_device *dev, wg_severity at)
 static wg_stop at_rest(const wg_tile *t)
 {
     for (unsigned i = 0; i < WG_CORES; i++)
-        /* Decided here: a parked core with a request that is stalled for ever is not done. */
+        /* Decided here: a parked core with a request that is stalled forever is not done. */
         if (!wg_core_parked(t, i) || t->regions.memory.active[i])
             return WG_STOP_HUNG;
     if (!wg_niu_idle(t))

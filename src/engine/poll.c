@@ -4,7 +4,7 @@
  *
  * While only cores and their requests have appointments, the tile's state is compared with a reference state (Brent's
  * algorithm: the intervals between references double). If the state equals the reference, some cycles later (engine/repeat.h),
- * and no core has read the time or written anything but memory, it repeats for ever. The comparison covers everything that
+ * and no core has read the time or written anything but memory, it repeats forever. The comparison covers everything that
  * determines the future: registers, queues, caches, predictor, ports, arbitration.
  *
  * If a core has stored meanwhile, memory is compared, too: it is copied when the rest first repeats, and compared when the rest

@@ -297,8 +297,8 @@ void wg_state_derive(wg_tile *t)
     memset(b->matrix.cache.a_valid, 0, sizeof b->matrix.cache.a_valid);
     memset(b->matrix.cache.b_valid, 0, sizeof b->matrix.cache.b_valid);
     memset(b->vector.places, 0, sizeof b->vector.places);
-    memset(b->unpack.usual, 0, sizeof b->unpack.usual);
-    memset(b->pack.usual, 0, sizeof b->pack.usual);
+    memset(b->unpack.memo, 0, sizeof b->unpack.memo);
+    memset(b->pack.memo, 0, sizeof b->pack.memo);
     memset(&b->pack.again, 0, sizeof b->pack.again);
     memset(b->pack.setup, 0, sizeof b->pack.setup);
     for (unsigned i = 0; i < WG_PACK_IN_FLIGHT; i++)

@@ -298,7 +298,7 @@ static void gate_edges(graph *g, unsigned thread)
         break;
     }
     case WG_ENDED_BY_NO_MUTEX:
-        edge(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist, and hardware waits for it for ever",
+        edge(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist; hardware waits for it forever",
              stall->resource);
         break;
     case WG_ENDED_BY_SCALAR:
@@ -363,10 +363,10 @@ static void poll_edges(graph *g, unsigned core)
         return;
     }
     if (known)
-        edge(g, from, thing, "it polls 0x%08x, and sees the same each time", address);
+        edge(g, from, thing, "it polls 0x%08x and reads the same value each time", address);
     else
-        edge(g, from, thing, "it repeats itself, and sees the same each time");
-    edge(g, thing, node(WG_NODE_NOBODY, 0), "nobody who can still move changes what it reads");
+        edge(g, from, thing, "it loops and reads the same values each time");
+    edge(g, thing, node(WG_NODE_NOBODY, 0), "nothing that can still act changes what it reads");
 }
 
 static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
@@ -449,11 +449,11 @@ static void retry_edge(graph *g, wg_node from)
         memcpy(&word, g->dev->tile->l1 + address, sizeof word);
     if (compares)
         edge(g, from, node(WG_NODE_NOBODY, 0),
-             "thread %u's ATCAS wants %u at 0x%05x of L1 and finds %u each time; nobody who can still move writes it",
+             "thread %u's ATCAS wants %u at 0x%05x of L1 and finds %u each time; nothing that can still act writes it",
              u->insn.thread, WG_GET(ATCAS, CmpVal, u->insn.word), address, word);
     else
         edge(g, from, node(WG_NODE_NOBODY, 0),
-             "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nobody who can still move changes "
+             "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nothing that can still act changes "
              "it",
              u->insn.thread, address, WG_GET(ATINCGETPTR, Sel32b, u->insn.word) & 1 ? "full" : "empty");
 }
@@ -485,7 +485,7 @@ static void busy_edges(graph *g, unsigned thread)
         for (unsigned part = 0; part < (unit == WG_UNIT_UNPACK ? 2u : 1u); part++)
             if (unit != WG_UNIT_UNPACK || !ops->part_busy || ops->part_busy(t, thread, part))
                 edge(g, node(WG_NODE_THREAD, thread), node(WG_NODE_UNIT, ops->agent + part),
-                     "an instruction of it is still there");
+                     "one of its instructions is still in flight");
     }
 }
 

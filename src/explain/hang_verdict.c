@@ -137,11 +137,11 @@ static const char *semaphore_remedy(const wg_hang *out, unsigned semaphore)
     if (room && !out->semaphore_max[semaphore])
         return "Initialise it with SEMINIT, with its capacity as the maximum, before the first wait.";
     if (room && out->circular)
-        return "SEMGET it before the wait that stands in the circle, or initialise it with a larger maximum.";
+        return "SEMGET it before the wait in the circle, or initialise it with a larger maximum.";
     if (room)
         return "SEMGET it once for each SEMPOST, or initialise it with a larger maximum.";
     if (out->circular)
-        return "Post the semaphore before the wait that stands in the circle, or initialise it with one unit more.";
+        return "Post the semaphore before the wait in the circle, or initialise it with one unit more.";
     return "SEMPOST it once for each wait, or initialise it with SEMINIT to a value above zero.";
 }
 
@@ -149,7 +149,7 @@ static const char *remedy(const wg_hang *out)
 {
     wg_node thing = {0};
     if (!out->path_length)
-        return "Nothing waits for anything that can be named; look at the cores' places.";
+        return "No wait has a known cause; check where each core is.";
     bool any = last_thing(out, &thing), atomic = false;
     for (unsigned i = 0; i < out->path_length; i++)
         atomic |= out->edge[out->path[i]].from.kind == WG_NODE_UNIT &&
@@ -171,8 +171,7 @@ static const char *remedy(const wg_hang *out)
                                                   "bits of the last instruction that "
                                                   "reads it."
                                                 : "Hand the bank over to the Matrix Unit: UNPACR, or SETDVALID.";
-    case WG_NODE_MEMORY:
-        return "Somebody must write the word that is polled, and the poll must be able to see it (fence, cache).";
+    case WG_NODE_MEMORY: return "Write the polled word, and make the write visible to the poll (fence, cache).";
     case WG_NODE_FIFO: return "The pushed instructions cannot pass the gate; look at what its head waits for.";
     default: break;
     }

@@ -202,7 +202,7 @@ static void latched(wg_races *r, unsigned thread, const wg_event *e)
         wg_race_rule(r, WG_RACE_WAIT_ERASED,
                      old ? wg_race_insn_party(r, WG_AGENT_SYNC, thread, old, true, e->cycle) : 0,
                      wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, true, e->cycle), e->cycle, "the latched wait",
-                     "SEMWAIT is caught by block bit B1 alone; the wait before it has not B1, and is replaced if its "
+                     "SEMWAIT is caught by block bit B1 alone; the wait before it lacks B1 and is replaced if its "
                      "condition does not hold yet.",
                      "Set STALL_SYNC (B1) in the block mask of the first wait.");
     }

@@ -101,7 +101,7 @@ static void mutexes_kept(wg_races *r, uint64_t cycle)
         snprintf(place, sizeof place, "mutex %u", i);
         wg_race_rule(
             r, WG_RACE_MUTEX_KEPT, 0, r->mutex_party[i], cycle, place,
-            "It was taken, and is still held when the run has ended: the next one who wants it waits for ever.",
+            "It was taken and is still held at the end of the run: the next thread that wants it waits forever.",
             "ATRELM on every path behind the ATGETM.");
     }
 }
@@ -119,7 +119,7 @@ static void words_left(wg_races *r, uint64_t cycle)
             snprintf(why, sizeof why, "%u word%s nobody has read.", f->count,
                      f->count == 1 ? " is left that" : "s are left that");
             wg_race_rule(r, WG_RACE_MAILBOX_LEFT, 0, f->party, cycle, place, why,
-                         "Read as many words as are sent: what is left is the first that the next program reads.");
+                         "Read as many words as are sent: the next program would read the rest first.");
         }
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         const wg_ref_fifo *f = &r->pcbuf[thread];
@@ -129,7 +129,7 @@ static void words_left(wg_races *r, uint64_t cycle)
         snprintf(why, sizeof why, "%u word%s nobody has read.", f->count,
                  f->count == 1 ? " is left that" : "s are left that");
         wg_race_rule(r, WG_RACE_MAILBOX_LEFT, 0, f->party, cycle, place, why,
-                     "Read as many words as are sent: what is left is the first that the next program reads.");
+                     "Read as many words as are sent: the next program would read the rest first.");
     }
 }
 

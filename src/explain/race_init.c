@@ -124,8 +124,8 @@ void wg_race_init_unit(wg_races *r, const wg_actor *b, unsigned space, const cha
         (space == WG_TOUCH_GPR && (op == WG_OPCODE_STOREIND || op == WG_OPCODE_STOREREG || op == WG_OPCODE_WRCFG));
     if (r->init && p->thread < WG_THREADS && (packs || stores))
         wg_race_rule(r, WG_RACE_UNINITIALISED, 0, b->party, b->cycle, place,
-                     "Nobody has written it, and the instruction puts it where others see it.",
-                     "Write it before, or leave it out.");
+                     "Nobody has written it, and the instruction stores it where others can read it.",
+                     "Write it first, or do not store it.");
 }
 
 /* ---- Cores ------------------------------------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ void wg_race_init_retire(wg_races *r, const wg_event *e)
         break;
     case JALR:
         if (first)
-            tell(r, core, pc, e->cycle, rs1, "The jump goes where a value says that nobody has written.");
+            tell(r, core, pc, e->cycle, rs1, "The jump's target comes from a value that nobody has written.");
         overwritten(c, rd);
         break;
     case LOAD:

@@ -109,7 +109,7 @@ static void same_thread(const wg_races *r, const wg_cell *a, const wg_race_party
         return;
     }
     const char *condition = wg_race_condition(r, a->unit);
-    wg_say(why, "Both are thread %u's, but nothing waits for %s, which may still be at work on ", a->thread,
+    wg_say(why, "Both are thread %u's, but nothing waits for %s, which may still be working on ", a->thread,
            wg_race_unit_text(a->unit));
     wg_say_insn(r, why, pa->word);
     wg_say(why, ".");
@@ -168,7 +168,7 @@ static bool behind_release(wg_races *r, const wg_cell *a, const wg_actor *b, wg_
     const char *condition = wg_race_condition(r, a->unit);
     if (s && s->seq == a->value) {
         wg_say_insn(r, why, s->word);
-        wg_say(why, " is over for its thread before %s is done.", wg_race_unit_text(a->unit));
+        wg_say(why, " counts as complete for its thread before %s is done.", wg_race_unit_text(a->unit));
         wg_say(how, "STALLWAIT(STALL_THREAD, %s) and NOP after ", condition ? condition : "…");
         wg_say_insn(r, how, s->word);
         wg_say(how, ", before anybody waits for the thread.");
@@ -260,7 +260,7 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
     if (own_core && a->unit == WG_RU_MEMORY && passed_of(b, a->thread) >= a->value) {
         wg_say(why, "The result of ");
         wg_say_insn(r, why, pa->word);
-        wg_say(why, " comes from memory, after the instruction is over for its thread and for Auto TTSync.");
+        wg_say(why, " comes from memory, after the instruction counts as complete for its thread and for Auto TTSync.");
         wg_say(how, "Load PC_BUF_BASE+4 and use its value before the %s.", pb->write ? "store" : "load");
         insert(race, pb, false, WG_INSERT_DRAIN, 0);
         return;
@@ -269,8 +269,7 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
         const wg_race_thread *t = &r->thread[a->thread];
         bool tracked = t->tracks;
         bool load = !pb->write;
-        wg_say(why, "Core %s goes on while its thread's instruction is still to be executed.",
-               wg_agent_name(pb->agent));
+        wg_say(why, "Core %s continues before its thread's instruction has executed.", wg_agent_name(pb->agent));
         bool by_fence =
             tracked && load && a->unit != WG_RU_MEMORY && (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR);
         if (by_fence)
@@ -375,7 +374,7 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
     const char *before = !is_noc(b->thread) && b->thread & 0x80 ? "the access" : "what follows";
     unsigned path = a->k == WG_K_TDMA ? WG_PATH_TDMA : pa->agent == WG_AGENT_NIU1 ? WG_PATH_NIU1 : WG_PATH_NIU0;
     if (!pa->tile && pa->core < WG_CORES && r->core[pa->core].command[wg_race_command_at(path)].looked) {
-        wg_say(why, "Core %s has asked whether it is done, but perhaps before its command had left the store queue.",
+        wg_say(why, "Core %s polled for completion, possibly before its command had left the store queue.",
                wg_agent_name(pa->core));
         wg_say(how, r->arch->fence_orders
                         ? "fence, or a load of the command register, between the command and the first look."
@@ -405,7 +404,7 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
         wg_say(why, "The request to the own tile may still be on its way: nothing has waited for its answer.");
         wg_say(how, "Poll NIU_MST_WR_ACK_RECEIVED in a loop before %s.", before);
     } else {
-        wg_say(why, "The Mover may still be at work on the command of core %s.",
+        wg_say(why, "The Mover may still be working on the command of core %s.",
                pa->core < WG_CORES ? wg_agent_name(pa->core) : "B");
         wg_say(how, "Poll TDMA-RISC's status in a loop, or STALLWAIT(…, TRISC_CFG) and STALLWAIT(…, XMOV), before %s.",
                before);
@@ -640,7 +639,7 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
         wg_say_insn(r, &why, whole->word);
         wg_say(&why, " writes the whole word, and with it bits that thread %u owns.",
                whole == pa ? (unsigned)pb->thread : (unsigned)pa->thread);
-        wg_say(&cure, "RMWCIB of the own bits instead of ");
+        wg_say(&cure, "Use RMWCIB on the thread's own bits instead of ");
         wg_say_insn(r, &cure, whole->word);
         wg_say(&cure, ".");
     } else if (space >= WG_TOUCH_BANK_OWNER || space == WG_TOUCH_SEM_VALUE || space == WG_TOUCH_SEM_MAX ||
@@ -709,8 +708,7 @@ void wg_race_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t 
     wg_words t = {place, sizeof place};
     wg_say_location(r, &t, space, at, at, mask);
     wg_race_rule(r, WG_RACE_UNWRITTEN, 0, b->party, b->cycle, place,
-                 "Nothing has written it since reset, and what reset leaves there is not to be relied on.",
-                 "Initialise it.");
+                 "Nothing has written it since reset, and its value after reset is not guaranteed.", "Initialise it.");
     wg_race_init_unit(r, b, space, place);
 }
 

@@ -28,8 +28,8 @@ typedef struct wg_pack_many {
     wg_packer *p;
     const wg_pack_setup *setup;
     const wg_pack_settings *set;
-    wg_adc_channel *counters[2]; /* of usual[0] and usual[1] */
-    uint8_t held;                /* bit i: usual[i] is of this configuration */
+    wg_adc_channel *counters[2]; /* of memo[0] and memo[1] */
+    uint8_t held;                /* bit i: memo[i] is of this configuration */
     wg_dst_access access;
     bool begun;        /* the packer's streams have these settings */
     bool settled;      /* no block of Dst is being written */

@@ -245,7 +245,7 @@ void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
     f->stalled_since = t->sched.now;
     WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + head->thread, head, .c = head->source, .stall = *why);
     if (__builtin_expect(why->reason == WG_STALL_MUTEX_INVALID, 0))
-        report(t, WG_F_MUTEX_INVALID, head, why->resource, "waits for ever");
+        report(t, WG_F_MUTEX_INVALID, head, why->resource, "waits forever");
 }
 
 /* NOP, and any word that no unit takes: done once past the gate. */

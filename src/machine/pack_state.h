@@ -63,7 +63,7 @@ typedef struct wg_pack_job {
     uint8_t packers;   /* bit per packer that has yet to finish it */
     bool set_register; /* PACR_SETREG */
     bool late;         /* perturbed: samples late whatever it may sample late */
-    uint64_t serial;   /* of the wg_pack_usual it was made from; 0: none */
+    uint64_t serial;   /* of the wg_pack_memo it was made from; 0: none */
     bool last, flush, concat;
     bool idle; /* BH: only resets the context */
     bool statistics;
@@ -158,10 +158,10 @@ typedef struct wg_packer {
 } wg_packer;
 
 /*
- * BH: the usual PACR reads Dst, uses context 0 and causes no finding. Successive ones differ only in their counters. Data that
+ * BH: the simple PACR reads Dst, uses context 0 and causes no finding. Successive ones differ only in their counters. Data that
  * depends on word and configuration is cached here, and in the job made from it.
  */
-typedef struct wg_pack_usual {
+typedef struct wg_pack_memo {
     uint64_t changes; /* of configuration, as in wg_pack_setup; 0: nothing is cached */
     uint64_t serial;  /* unique; jobs remember it */
     uint64_t cycle;   /* of the last check, and its result */
@@ -172,7 +172,7 @@ typedef struct wg_pack_usual {
     bool steps; /* the counters are only incremented: */
     uint8_t y_step[2], z_step[2];
     uint8_t shift, needed; /* of addresses in Dst; the streams it writes */
-} wg_pack_usual;
+} wg_pack_memo;
 
 /*
  * WH: the last PACR of a tile reuses the plan of an earlier one with the same word, configuration and counters. Jobs
@@ -197,9 +197,9 @@ typedef struct wg_pack {
     uint8_t context;        /* BH: CtxtCtrl's own */
     uint8_t context_planes; /* … planes packed under it */
     uint8_t planned_row;    /* BH: tile position after everything accepted */
-    wg_pack_usual usual[2]; /* by Last: a tile's last PACR differs by that bit */
+    wg_pack_memo memo[2];   /* by Last: a tile's last PACR differs by that bit */
     wg_pack_again again;
-    uint64_t usual_serials; /* the last serial given to either */
+    uint64_t memo_serials;  /* the last serial given to either */
     wg_pack_setup setup[2]; /* per bank of configuration */
     wg_packer packer[WG_PACKERS];
 } wg_pack;

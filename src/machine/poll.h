@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Polling (time.md rule 10): only cores act, in loops that write nothing but L1 and own RAM, and the Scalar Unit if its ATCAS
- * or ATINCGETPTR retries. Once the tile's whole state has repeated, it repeats for ever. If no other agent can ever act, this
+ * or ATINCGETPTR retries. Once the tile's whole state has repeated, it repeats forever. If no other agent can ever act, this
  * is a hang. A shortcut skips whole periods (fast/polls.c).
  */
 #ifndef WG_POLL_H

@@ -20,7 +20,7 @@ typedef enum wg_unpack_what {
 /* One instruction, with everything it read on acceptance. */
 typedef struct wg_unpack_job {
     wg_insn insn;
-    uint64_t serial;         /* of the wg_unpack_usual it was made from; 0: none */
+    uint64_t serial;         /* of the wg_unpack_memo it was made from; 0: none */
     uint64_t ready_at;       /* its address phase, or only cycle, has ended */
     uint64_t done_at;        /* everything has been fetched, including any perturbation; WG_NEVER: not yet */
     uint32_t lines, fetched; /* 16-byte reads from L1 */
@@ -54,10 +54,10 @@ typedef struct wg_unpack_job {
 } wg_unpack_job;
 
 /*
- * The usual UNPACR is uncompressed, names its context and causes no finding. Successive ones differ only in their counters.
+ * The simple UNPACR is uncompressed, names its context and causes no finding. Successive ones differ only in their counters.
  * Data that depends on word and configuration is cached here, and in the job made from it.
  */
-typedef struct wg_unpack_usual {
+typedef struct wg_unpack_memo {
     uint64_t changes; /* of configuration, plus 1; 0: nothing is cached */
     uint64_t serial;  /* unique; jobs remember it */
     uint32_t word;
@@ -69,7 +69,7 @@ typedef struct wg_unpack_usual {
     bool adds_dest, replaces_dest;
     uint8_t steps;     /* of the counters, as in the word */
     wg_unpack_job job; /* as it was planned */
-} wg_unpack_usual;
+} wg_unpack_memo;
 
 /* Perturbed runs: the data with which a delayed UNPACR samples configuration late. */
 typedef struct wg_unpack_late {
@@ -92,7 +92,7 @@ typedef struct wg_unpack {
     uint64_t address_until;  /* an UNPACR is in its address phase before this cycle */
     uint8_t address_thread, address_unpacker;
     uint8_t held_format[2]; /* of the last UNPACR's output, which BH's SETDVALID records */
-    wg_unpack_usual usual[2];
+    wg_unpack_memo memo[2];
     bool after_dst; /* the last UNPACR of Unpacker 0 wrote Dst */
 } wg_unpack;
 

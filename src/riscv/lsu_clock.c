@@ -167,7 +167,7 @@ static bool enter(wg_tile *t, unsigned core)
             WG_EMIT(t, WG_EV_CORE_STATE, core, .a = 2, .pc = x.pc);
             return false;
         }
-        if (x.path == WG_PATH_UNMAPPED) { /* Decided here: discarded at once; hardware may also stall for ever */
+        if (x.path == WG_PATH_UNMAPPED) { /* Decided here: discarded at once; hardware may also stall forever */
             report_unmapped(t, core, &x, false);
         } else {
             if (x.path == WG_PATH_L1)

@@ -3,7 +3,7 @@
  * The table of region handlers, and the handlers for unmapped addresses.
  *
  * Facts: BabyRISCV/README.md of WH, "Faults / exceptions": a load from unmapped memory usually never
- * returns, a store may stall for ever or be discarded. Decided here: such a store is discarded.
+ * returns, a store may stall forever or be discarded. Decided here: such a store is discarded.
  */
 #include "machine/regions.h"
 

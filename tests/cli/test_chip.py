@@ -170,7 +170,7 @@ def hangs(work):
 
 
 def limits(work):
-    # The limit, and conditions that end a run which would go on for ever.
+    # The limit, and conditions that end a run which would go on forever.
     spin = "    release: [b]\n    load:\n      - {address: 0, words: [0x0000006f]}\n"
     # addi t0, t0, 1; sw t0, 0x100(zero); fence; j back
     loop = ("    release: [b]\n    load:\n"

@@ -143,7 +143,7 @@ def registers_memory_and_state(d):
     assert "0xffe00000:\t0x00000000" in text, text # GPRs can be read without side effects; a PC buffer cannot
     assert "Cannot access memory at address 0xffe80000" in text, text
     assert "semaphore 7: 0 of 0" in text and "Dst row 0: 0 0" in text and "goto CYCLE" in text, text
-    assert "`nonsense` is no command" in text, text
+    assert "unknown command `nonsense`" in text, text
 
 
 @test
@@ -283,7 +283,7 @@ def monitor_conditions(d):
     assert "until finding | hang | semaphore N VALUE" in text and "done at cycle" in text, text
     assert re.search(r"THCON_SEC0_REG2_Out_data_format = \d", text) and re.search(r"set at cycle \d+ by core B at .*configure", text), text
     assert re.search(r"gate: ttmvmul .*pushed by core T1 at mvmul_tiles", text), text
-    assert "0x00030000: 3f803f80" in text and "nothing is under way" in text and "no stream counts tiles" in text, text
+    assert "0x00030000: 3f803f80" in text and "nothing is in flight" in text and "no stream counts tiles" in text, text
 
 
 @test

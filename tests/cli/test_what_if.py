@@ -190,7 +190,7 @@ def what_cannot_be_scaled_says_so(d):
 
 @test
 def a_loop_that_costs_nothing_ends(d):
-    """A core that polls for ever at no cost: the run ends at its limit, or is known to hang."""
+    """A core that polls forever at no cost: the run ends at its limit, or is known to hang."""
     program = d / "p.tasm"
     program.write_text(".core T0\npoll:\n    lw t0, 0x300(zero)\n    beqz t0, poll\n.core B\nstop:\n    j stop\n")
     r = waitgate("profile", "--max-cycles", "5000", "--what-if", "t0=0,b=0,l1=0", program)

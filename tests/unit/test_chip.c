@@ -206,7 +206,7 @@ static void test_dram_to_dram(void **state)
 /* ---- the same whatever computes it ----------------------------------------------------------------------------------
  */
 
-/* All tiles (or every n-th) send each other reads, writes, increments and broadcasts, for ever. */
+/* All tiles (or every n-th) send each other reads, writes, increments and broadcasts, forever. */
 static void traffic(wg_grid *g, unsigned every, uint64_t seed)
 {
     wg_arch_id arch = wg_grid_arch(g);
@@ -293,7 +293,7 @@ static void test_threads(void **state)
     }
 }
 
-/* A tile that reads and writes DRAM for ever. */
+/* A tile that reads and writes DRAM forever. */
 static void dram_traffic(wg_grid *g, unsigned x, unsigned y)
 {
     wg_arch_id arch = wg_grid_arch(g);
@@ -498,7 +498,7 @@ typedef struct ended {
     uint64_t cycle, hash;
 } ended;
 
-/* Two tiles that poll for ever (one stores, too), one that has an end: in each mode. */
+/* Two tiles that poll forever (one stores, too), one that has an end: in each mode. */
 static ended hangs(wg_arch_id arch, unsigned mode, unsigned late, uint64_t limit)
 {
     wg_grid_desc desc = {.struct_size = sizeof desc, .arch = arch, .threads = mode == 3 ? 2 : 1, .lockstep = mode == 2};

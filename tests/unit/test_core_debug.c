@@ -53,7 +53,7 @@ static uint32_t gpr(wg_device *dev, unsigned index)
     return dr_read(dev, 4);
 }
 
-/* T1 counts A0 up for ever: addi at CODE + 12, a store to own RAM, a jump back. */
+/* T1 counts A0 up forever: addi at CODE + 12, a store to own RAM, a jump back. */
 static wg_device *make(wg_arch_id arch)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch};

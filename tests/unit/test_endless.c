@@ -216,7 +216,7 @@ static void test_random_loops(void **state)
     free(end);
 }
 
-/* T cores that push in loops, until their threads take no more, or for ever. */
+/* T cores that push in loops, until their threads take no more, or forever. */
 static rv feeder(unsigned core)
 {
     static const uint32_t words[] = {0x02000000, 0x58000000, 0x45000000 | 5 << 1, 0xA2008001, 0x02000000, 0x02000000};

@@ -30,7 +30,7 @@ static void test_threads_are_independent(void **state)
         static const char *const names[] = {"B", "NC", "T0", "T1", "T2"};
         assert_string_equal(wg_agent_name(WG_AGENT_CORE_B + i), names[i]);
     }
-    fr_push(r, 1, I_SEMWAIT(0x1FF, 1, 1)); /* semaphore 0 is 0: for ever */
+    fr_push(r, 1, I_SEMWAIT(0x1FF, 1, 1)); /* semaphore 0 is 0: forever */
     for (unsigned i = 0; i < 60; i++)
         for (unsigned thread = 0; thread < 3; thread++)
             fr_push(r, thread, I_NOP);

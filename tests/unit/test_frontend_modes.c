@@ -57,7 +57,7 @@ static uint32_t random_word(wg_rng *g)
     }
 }
 
-/* Mostly NOPs; nothing that waits for ever. */
+/* Mostly NOPs; nothing that waits forever. */
 static uint32_t dense_word(wg_rng *g)
 {
     static const uint32_t some[] = {I_MISC, I_VECTOR, I_MATRIX, I_SEMPOST(3), I_SEMGET(1)};

@@ -170,20 +170,20 @@ static void test_repeated_packs(void **state)
         for (unsigned i = 0; i < words; i++) {
             uint32_t word = PR_PACR(select, again || i + 1 == words ? PR_LAST : 0);
             word |= wg_rng_below(&rng, 8) ? 0u : 1u << 15;
-            const wg_pack_usual *usual = &once[0]->t->backend.pack.usual[word & 1];
+            const wg_pack_memo *memo = &once[0]->t->backend.pack.memo[word & 1];
             const wg_pack_again *same_again = &once[0]->t->backend.pack.again;
-            uint64_t serial = arch == WG_ARCH_BH ? usual->serial : same_again->serial;
+            uint64_t serial = arch == WG_ARCH_BH ? memo->serial : same_again->serial;
             counters[0].y = wg_rng_below(&rng, 8) ? counters[0].y : 16 * (uint16_t)wg_rng_below(&rng, 8);
             for (unsigned k = 0; again && k < 2; k++) {
                 memcpy(once[k]->t->regs.adc.unit[2][2], counters, sizeof counters);
                 once[k]->t->regs.dst.undefined[0] = i & 1 ? UINT64_C(1) << 18 : 0;
             }
             pr_do(once[0], 2, word);
-            hits += arch == WG_ARCH_BH ? usual->changes && serial == usual->serial
+            hits += arch == WG_ARCH_BH ? memo->changes && serial == memo->serial
                                        : same_again->changes && serial == same_again->serial;
             ur_touch(once[1]);
-            once[1]->t->backend.pack.usual[word & 1].word = ~word;
-            once[1]->t->backend.pack.usual[word & 1].cycle = 0;
+            once[1]->t->backend.pack.memo[word & 1].word = ~word;
+            once[1]->t->backend.pack.memo[word & 1].cycle = 0;
             pr_do(once[1], 2, word);
         }
         assert_memory_equal(once[0]->t->l1, once[1]->t->l1, 0x10000);
@@ -238,9 +238,9 @@ static void test_repeated_unpacks(void **state)
                 c[1].z &= 3;
                 once[k]->t->regs.src.owner_a[0] = once[k]->t->regs.src.owner_a[1] = 0;
             }
-            uint64_t serial = once[0]->t->backend.unpack.usual[u].serial;
+            uint64_t serial = once[0]->t->backend.unpack.memo[u].serial;
             ur_do(once[0], 0, word);
-            hits += once[0]->t->backend.unpack.usual[u].changes && serial == once[0]->t->backend.unpack.usual[u].serial;
+            hits += once[0]->t->backend.unpack.memo[u].changes && serial == once[0]->t->backend.unpack.memo[u].serial;
             ur_touch(once[1]);
             ur_do(once[1], 0, word);
             assert_int_equal(once[0]->t->sched.now, once[1]->t->sched.now);

@@ -140,7 +140,7 @@ static void put_write(wg_rng *rng, program *p, unsigned c)
     put(p, c, wg_rng_below(rng, 2) ? STORE : PUSH, wg_rng_below(rng, PLACES), wg_rng_below(rng, 2));
 }
 
-/* Drawn in one order and dealt to the parties, so that nothing can wait for ever. */
+/* Drawn in one order and dealt to the parties, so that nothing can wait forever. */
 static void draw(wg_rng *rng, program *p)
 {
     memset(p, 0, sizeof *p);

@@ -193,7 +193,7 @@ static void put(program *p, unsigned thread, kind k, unsigned u, unsigned where)
         p->op[thread][p->n[thread]++] = (op){(uint8_t)k, (uint8_t)u, (uint8_t)where};
 }
 
-/* Steps are drawn in one order and dealt to the threads, so that nothing can wait for ever. */
+/* Steps are drawn in one order and dealt to the threads, so that nothing can wait forever. */
 static void draw(wg_rng *rng, program *p)
 {
     memset(p, 0, sizeof *p);
