@@ -129,12 +129,12 @@ static bool refuse_options(const wg_args *args, wg_text *error)
         wg_option option;
         const char *name, *instead;
     } refused[] = {
-        {WG_OPT_BRISC, "brisc", "set it in the file"},   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
-        {WG_OPT_TRISC0, "trisc0", "set it in the file"}, {WG_OPT_TRISC1, "trisc1", "set it in the file"},
-        {WG_OPT_TRISC2, "trisc2", "set it in the file"}, {WG_OPT_RELEASE, "release", "set it in the file"},
-        {WG_OPT_LOAD, "load", "set it in the file"},     {WG_OPT_DUMP, "dump", "set it in the file"},
-        {WG_OPT_UNTIL, "until", "set it in the file"},   {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
-        {WG_OPT_LOG, "log", "it follows one tile"},      {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
+        {WG_OPT_BRISC, "brisc", "set it in the file"},      {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
+        {WG_OPT_TRISC0, "trisc0", "set it in the file"},    {WG_OPT_TRISC1, "trisc1", "set it in the file"},
+        {WG_OPT_TRISC2, "trisc2", "set it in the file"},    {WG_OPT_RELEASE, "release", "set it in the file"},
+        {WG_OPT_LOAD, "load", "set it in the file"},        {WG_OPT_DUMP, "dump", "set it in the file"},
+        {WG_OPT_UNTIL, "until", "set it in the file"},      {WG_OPT_LOG, "log", "it follows one tile"},
+        {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
     const unsigned takes =
         1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
     if (!(takes >> args->command & 1)) {
@@ -403,7 +403,7 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
         wg_stop_on(s->dev, (wg_severity)stop_on);
         const bool debugged = args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK;
         if ((!debugged && !wg_watch_history(s, error)) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
-            !wg_load_programs(s, error))
+            (!debugged && args->value[WG_OPT_TIMELINE] && !wg_watch_timeline(s, error)) || !wg_load_programs(s, error))
             return false;
     }
     return !r->saved.file || goes_on(r, error);
@@ -575,6 +575,8 @@ static bool inspect(chip_run *r, wg_text *error)
             wg_races_end(s->races, wg_grid_cycle(r->grid), r->ended == WG_ENDED_DONE);
         if (s->stats)
             wg_stats_end(s->stats, wg_cycle(s->dev));
+        if (s->timeline)
+            wg_timeline_end(s->timeline, wg_cycle(s->dev));
         if (r->ended != WG_ENDED_HUNG && r->ended != WG_ENDED_INTERRUPT && r->ended != WG_ENDED_LIMIT)
             continue;
         if (!(s->hang = wg_calloc(1, sizeof *s->hang))) {
@@ -662,7 +664,7 @@ static void report_text(chip_run *r, int status, wg_text *out)
             if (!dev)
                 continue;
             wg_session *s = session_of(r, x, y, &bare);
-            if (wg_finding_count(dev) || s->hang || s->stats || s->races)
+            if (wg_finding_count(dev) || s->hang || s->stats || s->timeline || s->races)
                 wg_textf(out, "%s %u-%u\n", dev->tile->spec->title, x, y);
             const wg_race_words w = wg_check_words(s);
             if (s->hang)
@@ -675,6 +677,8 @@ static void report_text(chip_run *r, int status, wg_text *out)
                 wg_hang_state_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
             if (s->stats)
                 wg_report_stats(s, out);
+            if (s->timeline)
+                wg_report_timeline(s, out, out->colour);
         }
 }
 

@@ -340,9 +340,9 @@ void wg_report_timeline(const wg_session *s, wg_text *out, bool colour)
              (double)length / (double)columns);
     for (unsigned track = 0; track < WG_TRACKS; track++) {
         unsigned doing = 0;
-        if (wg_timeline_quiet(t, track))
+        if (!track_exists(s, track) || wg_timeline_quiet(t, track))
             continue;
-        wg_textf(out, "%-*s", LABEL, wg_agent_name(track));
+        wg_textf(out, "%-*s", LABEL, wg_agent_name_of(s->dev, track));
         unsigned last = WG_DOINGS;
         for (unsigned c = 0; c < columns; c++) {
             if (!wg_timeline_at(t, track, c, columns, &doing))

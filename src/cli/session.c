@@ -297,14 +297,23 @@ bool wg_watch_stats(wg_session *s, wg_text *error)
     return watch(s, WG_STATS_EVENTS, wg_stats_event, s->stats, error);
 }
 
+bool wg_watch_timeline(wg_session *s, wg_text *error)
+{
+    if (!(s->timeline = wg_calloc(1, sizeof *s->timeline))) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    wg_timeline_begin(s->timeline, wg_cycle(s->dev), held_cores(s));
+    return watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error);
+}
+
 static bool open_sinks(wg_session *s, wg_text *error)
 {
     const wg_args *a = s->args;
     const char *trace = a->value[WG_OPT_TRACE_FILE];
     if (a->command == WG_CMD_TRACE)
         trace = a->value[WG_OPT_OUTPUT] ? a->value[WG_OPT_OUTPUT] : "trace.json";
-    if ((a->value[WG_OPT_TIMELINE] && !(s->timeline = wg_calloc(1, sizeof *s->timeline))) ||
-        (a->value[WG_OPT_LOG] && !(s->log = wg_calloc(1, sizeof *s->log))) ||
+    if ((a->value[WG_OPT_LOG] && !(s->log = wg_calloc(1, sizeof *s->log))) ||
         (trace && !(s->trace = wg_calloc(1, sizeof *s->trace)))) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
@@ -315,8 +324,6 @@ static bool open_sinks(wg_session *s, wg_text *error)
         return false;
     uint64_t now = wg_cycle(s->dev);
     unsigned held = held_cores(s);
-    if (s->timeline)
-        wg_timeline_begin(s->timeline, now, held);
     if (s->trace)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
     if (a->command == WG_CMD_EXPLORE) /* its runs are many, and are not shown one by one */
@@ -327,7 +334,7 @@ static bool open_sinks(wg_session *s, wg_text *error)
     return wg_watch_history(s, error) && (!profiled || wg_profile_open(s, held, error)) &&
            (a->command != WG_CMD_REPORT || wg_page_open(s, error)) &&
            (!a->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
-           (!s->timeline || watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error)) &&
+           (!a->value[WG_OPT_TIMELINE] || wg_watch_timeline(s, error)) &&
            (!s->log || watch(s, WG_COMMIT_LOG_EVENTS, wg_commit_log_event, s->log, error)) &&
            (!s->trace || watch(s, WG_TRACE_EVENTS, wg_trace_event, s->trace, error));
 }

@@ -196,6 +196,7 @@ bool wg_shortcuts_wanted(const char **names, wg_text *error);
 /* session.c: the sinks requested by options, and the cores held in reset. */
 bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_stats(wg_session *s, wg_text *error);
+bool wg_watch_timeline(wg_session *s, wg_text *error);
 
 /* The result of a run, for commands that run many. */
 typedef struct wg_run_result {

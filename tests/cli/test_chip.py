@@ -5,6 +5,7 @@
 usage: test_chip.py WAITGATE EXAMPLES_FOLDER DOCS_PAGE
 """
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -158,6 +159,30 @@ def statistics_in_json(work):
     check("json cores", all(t["cores"][0]["parked"] and t["cores"][0]["instructions"] > 100 for t in result["tiles"]))
 
 
+def rows_of(text, core):
+    """The rows of a core's track in the pictures of --timeline."""
+    return re.findall(rf"^{core:<20}(\S+)$", text, re.M)
+
+
+def timelines(work):
+    """A picture for each tile of the file: its cores by their names, over the whole run of the chip."""
+    (work / "chip.yaml").write_text((EXAMPLES / "chip.yaml").read_text())
+    env = dict(os.environ, COLUMNS="60")
+    chip = subprocess.run([WAITGATE, "run", "--timeline", work / "chip.yaml"], capture_output=True, text=True, env=env)
+    stats = subprocess.run([WAITGATE, "run", "--stats", "--json", work / "chip.yaml"], capture_output=True, text=True)
+    stats = [t["stats"] for t in json.loads(stats.stdout)["tiles"]]
+    tiles = re.findall(rf"^tile (\d-\d)\n\ncycles 0 to {stats[0]['cycles']}, .* per column$", chip.stdout, re.M)
+    check("a timeline of each tile", tiles == ["1-2", "2-2", "1-3", "2-3"], chip.stdout)
+    rows = rows_of(chip.stdout, "B")
+    check("as wide as the terminal", [len(r) for r in rows] == 4 * [39], chip.stdout)
+    for row, tile in zip(rows, stats):
+        parked = 39 * tile["tracks"][0]["cycles"]["parked"] / tile["cycles"]
+        check("the picture shows the statistics", parked > 1 and abs(row.count("_") - parked) < 1, chip.stdout)
+    (work / "chip.yaml").write_text((EXAMPLES / "ethernet.yaml").read_text())
+    eth = subprocess.run([WAITGATE, "run", "--timeline", work / "chip.yaml"], capture_output=True, text=True, env=env)
+    check("an Ethernet tile's timeline", len(rows_of(eth.stdout, "E0")) == 1 and not rows_of(eth.stdout, "T0"), eth.stdout)
+
+
 def hangs(work):
     # A hang names its tile: T1 waits for a launch word that nobody sends.
     status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    brisc: hello.brisc.elf\n"
@@ -228,7 +253,7 @@ def main():
     for elf in EXAMPLES.glob("*.elf"):
         shutil.copy(elf, work)
     for part in (example_of_tree_and_page, parties_on_other_tiles, race_detectors, from_dram_to_dram, ethernet,
-                 cores_of_the_other_kind, statistics_in_json, hangs, limits, host_memory_and_images, errors):
+                 cores_of_the_other_kind, statistics_in_json, timelines, hangs, limits, host_memory_and_images, errors):
         part(work)
     shutil.rmtree(work)
     return failures
