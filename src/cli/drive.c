@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 17 };
+enum { CHUNK = 1 << 17, LONG_WAIT = 24 * 3600 }; /* a longer time left is not worth a line */
 
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number)
@@ -73,7 +73,7 @@ static uint64_t next_push(const wg_driving *d)
 
 static void progress(wg_driving *d)
 {
-    if (!d->terminal || ++d->steps % 16)
+    if (!d->terminal)
         return;
     time_t now = time(NULL);
     if (now == d->shown)
@@ -83,8 +83,10 @@ static void progress(wg_driving *d)
     long elapsed = t.tv_sec - d->began.tv_sec;
     if (elapsed >= 1) {
         uint64_t cycle = wg_cycle(d->s->dev);
-        fprintf(stderr, "\rcycle %llu, %.1f million per second ", (unsigned long long)cycle,
-                (double)cycle / 1e6 / (double)elapsed);
+        double rate = (double)(cycle - d->from) / (double)elapsed, left = (double)(d->limit - cycle) / rate;
+        fprintf(stderr, "\r\033[Kcycle %llu, %.1f million per second", (unsigned long long)cycle, rate / 1e6);
+        if (left < LONG_WAIT)
+            fprintf(stderr, ", at most %.0f s to the limit", left);
         fflush(stderr);
     }
     d->shown = now;
@@ -148,6 +150,7 @@ wg_driving wg_drive_begin(wg_session *s)
     if (s->saved)
         memcpy(d.feed, s->feed, sizeof d.feed);
     clock_gettime(CLOCK_MONOTONIC, &d.began);
+    d.from = wg_cycle(s->dev);
     return d;
 }
 

@@ -10,11 +10,10 @@
 typedef struct wg_driving {
     wg_session *s;
     wg_feed feed[WG_THREADS];
-    uint64_t limit;
+    uint64_t from, limit;
     uint64_t save_at;    /* cycle of the next snapshot; UINT64_MAX: none */
     uint64_t watch_from; /* progress is observed from this cycle on; UINT64_MAX: not at all */
     bool terminal;       /* the progress is displayed */
-    uint64_t steps;
     time_t shown;
     struct timespec began;
 } wg_driving;

@@ -194,6 +194,16 @@ static void show_progress(const wg_explorer *x, size_t finished, double began, d
     fflush(stderr);
 }
 
+void wg_shrink_progress(wg_explorer *x, unsigned runs)
+{
+    const double now = seconds_now();
+    if (now - x->shown < 0.1 || !isatty(STDERR_FILENO))
+        return;
+    x->shown = now;
+    fprintf(stderr, "\r\033[Klooking for the fewest delays that change the result: at most %u more runs", runs);
+    fflush(stderr);
+}
+
 static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
 {
     pid_t child[MOST_JOBS];
@@ -443,6 +453,8 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
                 ok = false;
             }
         ok = ok && find_witnesses(x, b, error);
+        if (x->shown > 0)
+            fprintf(stderr, "\r\033[K");
     }
     wg_sites_free(all);
     if (b != MAP_FAILED)

@@ -73,6 +73,7 @@ typedef struct wg_explorer {
     unsigned jobs;
     double seconds, busiest; /* busiest: processor time of the busiest process */
     bool interrupted;
+    double shown; /* when progress was last displayed */
     wg_difference difference[WG_DIFFERENCES];
     size_t differences, differing_runs, kinds_dropped;
 } wg_explorer;
@@ -88,6 +89,9 @@ void wg_sites_free(wg_sites *sites);
 void wg_sites_event(void *sites, const wg_event *e);
 void wg_plan(wg_explorer *x, wg_sites *sites, size_t runs, uint64_t seed);
 bool wg_race_is_delayed(const wg_race *race, unsigned thread, uint32_t pc, uint32_t word);
+
+/* On a terminal: `runs` runs are left, at most, for the difference that is being shrunk. */
+void wg_shrink_progress(wg_explorer *x, unsigned runs);
 
 /* shrink.c: finds the fewest delays that still give d->outcome, in at most `runs` runs. */
 bool wg_shrink(wg_explorer *x, wg_difference *d, unsigned runs);

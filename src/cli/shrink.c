@@ -24,7 +24,7 @@ static bool shows(shrinker *s, const wg_delay *delays, size_t count)
     static const wg_delay none;
     if (!s->runs || s->failed)
         return false;
-    s->runs--;
+    wg_shrink_progress(s->x, s->runs--);
     s->failed = !wg_explore_once(s->x, s->seed, count ? delays : &none, count, &outcome);
     return !s->failed && wg_outcome_same(&outcome, s->want);
 }

@@ -34,7 +34,8 @@ typedef struct wg_commit_log {
 } wg_commit_log;
 #define WG_COMMIT_LOG_EVENTS \
     (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_ISSUED) | \
-     WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_CORE_RETIRE))
+     WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_LATCHED) | \
+     WG_EV_BIT(WG_EV_RELEASED) | WG_EV_BIT(WG_EV_STALL_BEGIN))
 void wg_commit_log_event(void *log, const wg_event *e);
 
 /* Chrome trace-event JSON, which Perfetto opens: one cycle is shown as one microsecond. */

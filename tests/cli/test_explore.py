@@ -157,9 +157,11 @@ def test_fixed_forms():
 def test_progress():
     """On a terminal there is a line of progress with the time left."""
     _, seen = suite.at_terminal(
-        [WAITGATE, "explore", "--runs", "100000", "--budget", "2", FOLDER / "ordered.tasm"])
-    check("progress", b"of 100000 timings" in seen and b"s left" in seen, seen[-300:])
+        [WAITGATE, "explore", "--runs", "1000000", "--budget", "2", FOLDER / "ordered.tasm"])
+    check("progress", b"of 1000000 timings" in seen and b"s left" in seen, seen[-300:])
     check("budget", b"the budget was used up" in seen, seen[-300:])
+    _, seen = suite.at_terminal([WAITGATE, "explore", "--runs", "60", FOLDER / "two_writers.tasm"])
+    check("progress of shrinking", b"fewest delays" in seen and b"more runs" in seen, seen[-300:])
 
 
 def test_same_for_any_number_of_jobs():

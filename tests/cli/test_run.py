@@ -38,6 +38,24 @@ def npy(rows, columns, values):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array.array("f", values).tobytes()
 
 
+LOOPS = """
+.core B
+again:
+    addi t0, t0, 1
+    j    again
+"""
+
+WAITS = """
+.thread 0
+    ttseminit 1, 0, 2
+    ttsemwait STALL_THREAD, 2, STALL_ON_ZERO
+    ttsetdmareg 0, 9, 0, 8
+.thread 1
+    .delay 20
+    ttsempost 2
+.expect done
+"""
+
 BUSY = """
 .core T0
     ttsetdmareg 0, 5, 0, 6
@@ -138,13 +156,32 @@ def seeds_repeat(d):
 
 
 @test
+def progress(d):
+    """On a terminal, a run of some seconds shows its cycle, its rate and the most that is left."""
+    _, seen = suite.at_terminal([WAITGATE, "run", "--max-cycles", "4000000", "--log", "/dev/null", program(d, LOOPS)])
+    shown = re.findall(rb"cycle (\d+), ([\d.]+) million per second, at most (\d+) s to the limit", seen)
+    assert shown and all(int(cycle) <= 4000000 for cycle, _, _ in shown), seen[-300:]
+
+
+@test
 def commit_log(d):
     run("run", "--log", d / "log", program(d, BUSY))
     lines = (d / "log").read_text().splitlines()
+    before = lines
     issued = [line for line in lines if " issued " in line]
     assert sum("thread 1" in line for line in issued) == 20
     assert re.match(r"\s+\d+  thread 0  issued     #1 +0x45000506  ttsetdmareg 0, 5, 0, 6  -> Scalar Unit", next(
         line for line in issued if "thread 0" in line))
+    # A wait that holds the next instruction back: latched, blocked, released, and issued behind that.
+    run("run", "--log", d / "log", program(d, WAITS))
+    lines = (d / "log").read_text().splitlines()
+    stage = {name: next((i, int(line.split()[0])) for i, line in enumerate(lines) if f" {name} " in line and what in line)
+             for name, what in (("latched", "ttsemwait"), ("blocked", "ttsetdmareg"), ("released", "ttsemwait"))}
+    issued = next((i, int(line.split()[0])) for i, line in enumerate(lines) if " issued " in line and "0, 9, 0, 8" in line)
+    assert stage["latched"] < stage["blocked"] < stage["released"] < issued, lines
+    assert issued[1] == stage["released"][1] + 1, lines
+    assert lines[stage["blocked"][0]].endswith("because a latched STALLWAIT, SEMWAIT or STREAMWAIT blocks it"), lines
+    lines = before
     assert any(re.search(r" T0 +retire +0x18\w+ +0x\w+  sw t3,0\(t4\)", line) for line in lines), lines[-20:]
 
 
