@@ -71,25 +71,23 @@ static uint64_t next_push(const wg_driving *d)
     return at;
 }
 
+/* At most once per second, and not in the first. */
 static void progress(wg_driving *d)
 {
+    struct timespec t;
     if (!d->terminal)
         return;
-    time_t now = time(NULL);
-    if (now == d->shown)
-        return;
-    struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    long elapsed = t.tv_sec - d->began.tv_sec;
-    if (elapsed >= 1) {
-        uint64_t cycle = wg_cycle(d->s->dev);
-        double rate = (double)(cycle - d->from) / (double)elapsed, left = (double)(d->limit - cycle) / rate;
-        fprintf(stderr, "\r\033[Kcycle %llu, %.1f million per second", (unsigned long long)cycle, rate / 1e6);
-        if (left < LONG_WAIT)
-            fprintf(stderr, ", at most %.0f s to the limit", left);
-        fflush(stderr);
-    }
-    d->shown = now;
+    const time_t elapsed = t.tv_sec - d->began.tv_sec;
+    if (elapsed < 1 || elapsed == d->shown)
+        return;
+    d->shown = elapsed;
+    uint64_t cycle = wg_cycle(d->s->dev);
+    double rate = (double)(cycle - d->from) / (double)elapsed, left = (double)(d->limit - cycle) / rate;
+    fprintf(stderr, "\r\033[Kcycle %llu, %.1f million per second", (unsigned long long)cycle, rate / 1e6);
+    if (left < LONG_WAIT)
+        fprintf(stderr, ", at most %.0f s to the limit", left);
+    fflush(stderr);
 }
 
 /* Runs one stretch; true when the run has ended, as s->ended says. */

@@ -14,7 +14,7 @@ typedef struct wg_driving {
     uint64_t save_at;    /* cycle of the next snapshot; UINT64_MAX: none */
     uint64_t watch_from; /* progress is observed from this cycle on; UINT64_MAX: not at all */
     bool terminal;       /* the progress is displayed */
-    time_t shown;
+    time_t shown;        /* seconds after `began`; 0: nothing was displayed */
     struct timespec began;
 } wg_driving;
 
