@@ -68,8 +68,6 @@ static bool check(const wg_tile *tile, const wg_insn *insn, wg_stall *why)
     if (insn->op != WG_I_PACR)
         return true;
     unsigned block = 0;
-    if (wg_pack_is_simple(t, insn, &ready, &block))
-        return ready <= now || refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, WG_AGENT_MATRIX, ready);
     if (t->backend.matrix.blocks_ready <= now)
         return true;
     for (unsigned rest = mask; rest; rest &= rest - 1) {

@@ -34,8 +34,7 @@ enum {
     ONLY_DESCRIBED = WG_OPERAND_MASK(BH, PACR, CtxtCtrl) | WG_OPERAND_MASK(BH, PACR, DstAccessMode) |
                      WG_OPERAND_MASK(BH, PACR, RowPadZero) | WG_OPERAND_MASK(BH, PACR, CfgContext)
 };
-/* Operands that the simple PACR does not use. */
-enum { NOT_USUAL = ONLY_DESCRIBED | WG_OPERAND_MASK(BH, PACR, Flush) | WG_OPERAND_MASK(BH, PACR, ZeroWrite) };
+enum { DOCUMENTED_MASKS = 0x911F }; /* WH, a bit per mask of packers: none, single packers, 0 and 1, 2 and 3, all */
 enum { OWN_CONTEXT = 1, RESET_CONTEXT = 2, OWN_CONTEXT_STAYS = 3 };
 
 /* The configuration section of a packer; on BH, of a context. */
@@ -63,17 +62,6 @@ static uint32_t input_address(const wg_pack_setup *s, const wg_adc_channel *c)
            c->w * s->in_stride[3];
 }
 
-/* log2 of a datum's size in addresses of Dst, from the low bits of In_data_format. */
-static unsigned datum_shift(unsigned format) { return (format & 3) == 0 ? 2 : (format & 3) == 1 ? 1 : 0; }
-
-static uint32_t dst_start(const wg_pack_setup *s, const wg_pack_section *section, const wg_adc_channel *c)
-{
-    unsigned shift = datum_shift(section->from_dst.in_format);
-    uint32_t x_mask = (16u >> shift) - 1;
-    uint32_t datum = ((input_address(s, c) >> shift) & ~x_mask) + (c->x & x_mask);
-    return (datum + section->dst_offset) & 0x3FFF;
-}
-
 static uint32_t datum_count(const wg_insn *insn, const wg_adc_channel *channel)
 {
     return WG_GET(PACR, Flush, insn->word) ? 0 : (channel[1].x - channel[0].x + 1) & 0x3FFFF;
@@ -88,18 +76,21 @@ static unsigned rest_of_plane(const wg_tile *t, const wg_pack_section *section, 
     return (1u << (rows - position)) - 1;
 }
 
-static void interfaces(const wg_tile *t, const wg_insn *insn, const wg_pack_setup *s, const wg_pack_section *section,
-                       uint8_t *mask, uint8_t *stride)
+/* BH: the rows to read, a bit each; 0: one long run. */
+static inline uint8_t interfaces(const wg_tile *t, const wg_insn *insn, const wg_pack_section *section)
 {
-    *mask = 0;
-    *stride = 1;
-    if (!t->arch->pack.interfaces)
-        return;
     unsigned select = WG_GET(PACR, Select, insn->word);
-    if (select || !WG_GET(PACR, ZeroWrite, insn->word)) /* ZeroWrite with mask 0 is one long run */
-        *mask = (uint8_t)rest_of_plane(t, section, select ? select : 15);
-    if (WG_OPERAND(BH, PACR, DstAccessMode, insn->word))
-        *stride = s->remap ? 16 : 8; /* ttsim: 16; the assembly table: 8, of stored rows */
+    if (!t->arch->pack.interfaces || (!select && WG_GET(PACR, ZeroWrite, insn->word)))
+        return 0;
+    return (uint8_t)rest_of_plane(t, section, select ? select : 15);
+}
+
+/* BH: stored rows from one to the next (ttsim: 16; the assembly table: 8). */
+static uint8_t row_stride(const wg_tile *t, const wg_insn *insn, const wg_pack_setup *s)
+{
+    if (!t->arch->pack.interfaces || !WG_OPERAND(BH, PACR, DstAccessMode, insn->word))
+        return 1;
+    return s->remap ? 16 : 8;
 }
 
 static wg_pack_source source_of(const wg_insn *insn, const wg_pack_section *section)
@@ -122,10 +113,9 @@ uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, un
     if (source_of(insn, section) != WG_PACK_FROM_DST || only_resets_context(t, insn))
         return 0;
     const wg_adc_channel *channel = t->regs.adc.unit[which_counters(t, insn, section)][2];
-    uint32_t start = dst_start(s, section, &channel[0]), datums = datum_count(insn, channel);
+    uint32_t start = wg_pack_dst_start(s, section, &channel[0]), datums = datum_count(insn, channel);
     wg_dst_access access = wg_pack_access(t, s);
-    uint8_t mask, stride;
-    interfaces(t, insn, s, section, &mask, &stride);
+    const unsigned mask = interfaces(t, insn, section), stride = row_stride(t, insn, s);
     uint32_t count = ((start & 15) + datums + 15) >> 4;
     count = count > WG_DST_ROWS ? WG_DST_ROWS : count;
     uint32_t seen = UINT32_MAX;
@@ -148,16 +138,16 @@ uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, un
     return ready;
 }
 
-static void plan_input(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s, const wg_pack_section *section,
-                       wg_pack_part *part, const wg_adc_channel *channel)
+static inline void plan_input(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s, const wg_pack_section *section,
+                              wg_pack_part *part, const wg_adc_channel *channel)
 {
     const wg_insn *insn = &job->insn;
     part->count = datum_count(insn, channel);
     part->start = 0;
     if (part->source == WG_PACK_FROM_DST) {
-        part->start = dst_start(s, section, &channel[0]);
+        part->start = wg_pack_dst_start(s, section, &channel[0]);
     } else if (part->source == WG_PACK_FROM_L1) {
-        unsigned shift = datum_shift(part->set.in_format);
+        unsigned shift = wg_pack_datum_shift(part->set.in_format);
         uint32_t x_mask = (16u >> shift) - 1;
         part->start = section->l1_source + (input_address(s, &channel[0]) & 0x3FFF0);
         part->start = (part->start + ((channel[0].x & x_mask) << shift)) & 0x1FFFFF;
@@ -183,12 +173,6 @@ static void place(wg_packer *p, wg_pack_part *part, wg_pack_stream_id stream, ui
     part->address[stream] = (address & 0x1FFFF) << 4;
 }
 
-static unsigned streams_of(const wg_pack_settings *set)
-{
-    return 1u << WG_STREAM_DATA | (unsigned)set->compress << WG_STREAM_ROWS |
-           (unsigned)(set->out_format >> 1 & 1) << WG_STREAM_EXPONENTS;
-}
-
 void wg_pack_place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,
                            unsigned packer, const wg_adc_channel *c)
 {
@@ -212,14 +196,14 @@ void wg_pack_place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_sec
     place(p, part, WG_STREAM_DATA, address);
 }
 
-static void plan_output(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s, const wg_pack_section *section,
-                        unsigned packer, const wg_adc_channel *c)
+static inline void plan_output(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s, const wg_pack_form *f,
+                               unsigned packer, const wg_adc_channel *c)
 {
     wg_packer *p = &t->backend.pack.packer[packer];
     wg_pack_part *part = &job->part[packer];
     part->places = 0;
-    if (streams_of(&part->set) & ~(unsigned)p->placed)
-        wg_pack_place_streams(t, s, section, part, packer, c);
+    if (f->streams[packer] & ~(unsigned)p->placed)
+        wg_pack_place_streams(t, s, &s->section[f->section[packer]], part, packer, c);
     if (job->last || job->flush)
         p->placed = 0;
 }
@@ -267,8 +251,7 @@ static void report_operands(wg_tile *t, const wg_insn *insn, const wg_pack_setup
 {
     unsigned mask = WG_GET(PACR, Select, insn->word);
     if (!t->arch->pack.interfaces) {
-        /* 0, single packers, 0-1, 2-3, all. */
-        if (!(0x911F >> mask & 1))
+        if (!(DOCUMENTED_MASKS >> mask & 1))
             wg_find_insn(t, WG_F_PACK_MASK, insn, mask, 0);
         return;
     }
@@ -282,42 +265,29 @@ static void report_operands(wg_tile *t, const wg_insn *insn, const wg_pack_setup
 
 /* ---- Counters ------------------------------------------------------------------------------------------------ */
 
-static void move_channel(wg_adc_channel *c, unsigned mode)
+void wg_pack_step_counters(wg_tile *t, const wg_pack_form *f)
 {
-    uint16_t increment = mode & 15;
-    if (mode >> 5 & 1)
-        wg_adc_set(c, WG_ADC_Y, 0);
-    else if (mode >> 4 & 1)
-        wg_adc_carriage_return(c, WG_ADC_Y, increment);
-    else
-        c->y = (c->y + increment) & 0x1FFF;
-}
-
-/* A section of ADDR_MOD_PACK fills a word: Y of channel 0 and 1 in six bits each, then Z in two bits each. */
-static unsigned address_mode(const wg_tile *t, const wg_insn *insn)
-{
-    unsigned first = wg_tcfg_fields[t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
-    return t->regs.config.thread[insn->thread][first + WG_GET(PACR, AddrMode, insn->word)];
-}
-
-void wg_pack_move_counters(wg_tile *t, const wg_insn *insn, unsigned which)
-{
-    unsigned mode = address_mode(t, insn);
-    for (unsigned rest = mode ? which : 0; rest; rest &= rest - 1) {
+    const unsigned mode = f->mode;
+    for (unsigned rest = mode ? f->steps : 0; rest; rest &= rest - 1) {
         wg_adc_channel *channel = t->regs.adc.unit[__builtin_ctz(rest)][2];
         wg_touch_adc(t, WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, (unsigned)__builtin_ctz(rest), 2, 0, WG_ADC_X, 8);
         for (unsigned k = 0; k < 2; k++) {
-            move_channel(&channel[k], mode >> 6 * k);
-            if (mode >> (13 + 2 * k) & 1)
+            const unsigned y = mode >> 6 * k & 63, z = mode >> (12 + 2 * k) & 3;
+            channel[k].z = z > 1 ? channel[k].z : (uint8_t)(channel[k].z + z);
+            if (__builtin_expect(z > 1, 0))
                 wg_adc_set(&channel[k], WG_ADC_Z, 0);
-            else
-                channel[k].z = (uint8_t)(channel[k].z + (mode >> (12 + 2 * k) & 1));
+            channel[k].y = y > 15 ? channel[k].y : (channel[k].y + y) & 0x1FFF;
+            if (__builtin_expect(y > 31, 0))
+                wg_adc_set(&channel[k], WG_ADC_Y, 0);
+            else if (__builtin_expect(y > 15, 0))
+                wg_adc_carriage_return(&channel[k], WG_ADC_Y, y & 15);
         }
     }
 }
 
 /* BH: advances the tile position and the packer's own context. */
-static void move_position(wg_tile *t, const wg_pack_job *job, const wg_pack_section *section, const wg_pack_part *part)
+static inline void move_position(wg_tile *t, const wg_pack_job *job, const wg_pack_section *section,
+                                 const wg_pack_part *part)
 {
     wg_pack *u = &t->backend.pack;
     unsigned control = WG_OPERAND(BH, PACR, CtxtCtrl, job->insn.word);
@@ -349,7 +319,7 @@ static void move_position(wg_tile *t, const wg_pack_job *job, const wg_pack_sect
  * one counts. The padding of flushes, exponents and row starts adds nothing. WH accumulates in L1 by atomics, five cycles per
  * line; on BH accumulation costs no more than writing.
  */
-static unsigned cycles_for(const wg_arch *arch, uint32_t rows, uint32_t lines)
+unsigned wg_pack_cycles(const wg_arch *arch, uint32_t rows, uint32_t lines)
 {
     /* The descriptor's numbers are powers of two. */
     uint32_t reading = (rows + arch->pack.rows_per_cycle - 1) >> __builtin_ctz(arch->pack.rows_per_cycle);
@@ -366,192 +336,96 @@ static unsigned cycles_of(const wg_tile *t, const wg_pack_job *job, const wg_pac
         kept = runs * (part->count / 16 * (uint32_t)__builtin_popcount(mask) +
                        (uint32_t)__builtin_popcount(mask & ((1u << part->count % 16) - 1)));
     uint32_t lines = (kept * wg_l1_bits(part->set.out_format) + 127) / 128;
-    return cycles_for(t->arch, rows, lines * (part->set.accumulate ? t->arch->pack.accumulate : 1));
+    return wg_pack_cycles(t->arch, rows, lines * (part->set.accumulate ? t->arch->pack.accumulate : 1));
 }
 
-/* ---- The simple PACR of BH -------------------------------------------------------------------------------------- */
+/* ---- Decoding -------------------------------------------------------------------------------------------------- */
 
-/* Is the word a simple PACR under this configuration? Then caches what it needs. */
-static bool fill_memo(wg_tile *t, const wg_insn *insn, wg_pack_memo *memo)
+static void decode_part(wg_pack_form *f, const wg_pack_setup *s, wg_tile *t, const wg_insn *insn, unsigned packer)
 {
-    memo->changes = 0;
-    if (!t->arch->pack.interfaces || insn->op != WG_I_PACR || t->backend.config.instructions || wg_touch_watched(t) ||
-        wg_sets(insn->word, NOT_USUAL))
-        return false;
-    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1, WG_PACK_ASKS);
-    const wg_pack_section *section = &s->section[0];
-    const wg_pack_settings *set = &section->from_dst;
-    if (!section->silent || section->from_l1 || section->fills_plane || s->descales || s->has_edges ||
-        set->downsample != 0xFFFF || set->accumulate)
-        return false;
-    unsigned rows, select = WG_GET(PACR, Select, insn->word);
-    memo->interfaces = (uint8_t)(select ? select : 15);
-    rows = wg_pack_ones(memo->interfaces);
-    memo->changes = s->changes;
-    memo->serial = ++t->backend.pack.memo_serials;
-    memo->word = insn->word;
-    memo->thread = insn->thread;
-    memo->bank = (uint8_t)wg_config_bank(t, insn->thread);
-    memo->counters = (uint8_t)which_counters(t, insn, section);
-    memo->shift = (uint8_t)datum_shift(set->in_format);
-    memo->needed = (uint8_t)streams_of(set);
-    unsigned mode = address_mode(t, insn);
-    memo->steps = !(mode & 0xAC30);
-    for (unsigned k = 0; k < 2; k++) {
-        memo->y_step[k] = mode >> 6 * k & 15;
-        memo->z_step[k] = mode >> (12 + 2 * k) & 1;
-    }
-    /* Whole rows, of 16 datums. */
-    memo->cycles = (uint8_t)cycles_for(t->arch, rows, (rows * wg_l1_bits(set->out_format) + 7) / 8);
-    return true;
+    const unsigned at = section_of(t, insn, packer);
+    const wg_pack_section *section = &s->section[at];
+    wg_pack_part *part = &f->job.part[packer];
+    f->section[packer] = (uint8_t)at;
+    f->counters[packer] = (uint8_t)which_counters(t, insn, section);
+    f->steps = (uint8_t)(f->steps | 1u << f->counters[packer]);
+    part->source = (uint8_t)source_of(insn, section);
+    part->set = part->source == WG_PACK_FROM_DST ? section->from_dst : section->from_elsewhere;
+    f->streams[packer] = (uint8_t)wg_pack_streams_of(&part->set);
+    f->reports |= part->source != WG_PACK_FROM_DST || !section->silent;
 }
 
-bool wg_pack_holds_memo(wg_tile *t, const wg_insn *insn)
+static void decode(wg_tile *t, const wg_insn *insn, wg_pack_form *f)
 {
-    wg_pack_memo *memo = wg_pack_memo_for(t, insn);
-    return !__builtin_expect(memo->word != insn->word || memo->thread != insn->thread ||
-                                 memo->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
-                                 wg_touch_watched(t),
-                             0) ||
-           fill_memo(t, insn, memo);
-}
-
-bool wg_pack_is_simple(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block)
-{
-    wg_pack_memo *memo = wg_pack_memo_for(t, insn);
-    if (!wg_pack_holds_memo(t, insn))
-        return false;
-    const wg_pack_setup *s = &t->backend.pack.setup[memo->bank];
-    const wg_adc_channel *c = t->regs.adc.unit[memo->counters][2];
-    uint32_t start = wg_pack_memo_start(s, memo, c);
-    /* Whole rows of an aligned group of four: row permutations keep them in one block. */
-    if (c[0].x || c[1].x != 15 || start & 63)
-        return false;
-    memo->access = wg_pack_access(t, s);
-    unsigned stored = wg_dst_stored(memo->access, start >> 4, s->wide);
-    *block = stored / 8;
-    *ready = t->backend.matrix.block_ready[stored / 8 % WG_DST_BLOCKS];
-    memo->cycle = t->sched.now;
-    memo->start = start;
-    return true;
-}
-
-/* Fills in what all jobs of a simple PACR have in common. */
-void wg_pack_prepare_simple(const wg_pack_setup *s, const wg_pack_memo *memo, wg_pack_job *job)
-{
-    const wg_insn *insn = &job->insn;
-    wg_pack_part *part = &job->part[0];
-    job->serial = memo->serial;
+    const bool one = t->arch->pack.interfaces, watched = wg_touch_watched(t);
+    wg_pack_job *job = &f->job;
+    unsigned sections = 0;
+    job->packers = (uint8_t)wg_pack_mask(t, insn);
+    for (unsigned rest = job->packers; rest; rest &= rest - 1)
+        sections |= 1u << section_of(t, insn, (unsigned)__builtin_ctz(rest));
+    const wg_pack_setup *s = watched ? wg_pack_decode_setup(t, insn, sections, WG_PACK_READS)
+                                     : wg_pack_setup_of(t, insn, sections, WG_PACK_READS);
+    f->changes = watched || t->backend.config.instructions ? 0 : s->changes;
+    f->serial = ++t->backend.pack.forms;
+    f->word = insn->word;
+    f->thread = insn->thread;
+    f->bank = (uint8_t)wg_config_bank(t, insn->thread);
+    f->steps = 0;
+    f->mode =
+        t->regs.config.thread[insn->thread][wg_tcfg_fields[t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word +
+                                            WG_GET(PACR, AddrMode, insn->word)];
+    f->reports = one ? wg_sets(insn->word, ONLY_DESCRIBED) : !(DOCUMENTED_MASKS >> job->packers & 1);
     job->last = WG_GET(PACR, Last, insn->word);
-    job->flush = job->idle = job->has_edges = false;
+    job->flush = WG_GET(PACR, Flush, insn->word);
     job->concat = WG_GET(PACR, Concat, insn->word);
-    job->padding = WG_PAD_NONE;
+    job->idle = only_resets_context(t, insn);
+    job->padding = (uint8_t)padding_of(t, insn);
+    job->row_stride = row_stride(t, insn, s);
     job->statistics = s->statistics;
     job->relu = s->relu;
     job->relu_threshold = s->relu_threshold;
     job->random = s->random;
     job->shift = 0;
-    job->interfaces = memo->interfaces;
-    job->row_stride = 1;
-    part->source = WG_PACK_FROM_DST;
-    part->set = s->section[0].from_dst;
-    part->count = 16;
-    part->cycles = memo->cycles;
+    job->has_edges = s->has_edges;
+    job->edges = s->edges;
+    for (unsigned rest = job->packers; rest; rest &= rest - 1)
+        decode_part(f, s, t, insn, (unsigned)__builtin_ctz(rest));
 }
 
-/* Plans a simple PACR from the cache. False: it is not one, or wg_pack_is_simple() was not called in this cycle. */
-static bool plan_simple(wg_tile *t, wg_pack_job *job)
+static inline const wg_pack_form *form_of(wg_tile *t, const wg_insn *insn)
 {
-    const wg_insn *insn = &job->insn;
-    const wg_pack_memo *memo = wg_pack_memo_for(t, insn);
-    if (memo->cycle != t->sched.now || memo->word != insn->word || memo->thread != insn->thread || !memo->changes)
-        return false;
-    const wg_pack_setup *s = &t->backend.pack.setup[memo->bank];
-    const wg_pack_section *section = &s->section[0];
-    wg_packer *p = &t->backend.pack.packer[0];
-    wg_pack_part *part = &job->part[0];
-    job->access = memo->access;
-    if (__builtin_expect(job->serial != memo->serial, 0))
-        wg_pack_prepare_simple(s, memo, job);
-    part->start = memo->start;
-    part->places = 0;
-    if (memo->needed & ~(unsigned)p->placed)
-        wg_pack_place_streams(t, s, section, part, 0, &t->regs.adc.unit[memo->counters][2][1]);
-    if (job->last)
-        p->placed = 0;
-    move_position(t, job, section, part);
-    if (__builtin_expect(!memo->steps, 0)) {
-        wg_pack_move_counters(t, insn, 1u << memo->counters);
-        return true;
+    wg_pack_form *f = (wg_pack_form *)wg_pack_form_at(&t->backend.pack, insn->word);
+    if (__builtin_expect(f->word != insn->word || f->thread != insn->thread ||
+                             f->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
+                             wg_touch_watched(t) || f->section[0] != section_of(t, insn, 0),
+                         0))
+        decode(t, insn, f);
+    return f;
+}
+
+const wg_pack_form *wg_pack_form_of(wg_tile *t, const wg_insn *insn) { return form_of(t, insn); }
+
+void wg_pack_fill_in(wg_pack_job *job, const wg_pack_form *f)
+{
+    const wg_pack_job *from = &f->job;
+    job->serial = f->serial;
+    job->last = from->last;
+    job->flush = from->flush;
+    job->concat = from->concat;
+    job->padding = from->padding;
+    job->row_stride = from->row_stride;
+    job->statistics = from->statistics;
+    job->relu = from->relu;
+    job->relu_threshold = from->relu_threshold;
+    job->random = from->random;
+    job->shift = 0;
+    job->has_edges = from->has_edges;
+    job->edges = from->edges;
+    for (unsigned rest = from->packers; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        job->part[i].source = from->part[i].source;
+        job->part[i].set = from->part[i].set;
     }
-    wg_adc_channel *c = t->regs.adc.unit[memo->counters][2];
-    for (unsigned k = 0; k < 2; k++) {
-        c[k].y = (c[k].y + memo->y_step[k]) & 0x1FFF;
-        c[k].z = (uint8_t)(c[k].z + memo->z_step[k]);
-    }
-    return true;
-}
-
-/* ---- A repeated PACR ------------------------------------------------------------------------------------------- */
-
-/* Do packers, configuration, word and counters equal those of the remembered PACR? */
-static bool is_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s)
-{
-    const wg_pack_again *a = &t->backend.pack.again;
-    const wg_insn *insn = &job->insn;
-    wg_dst_access access = wg_pack_access(t, s);
-    if (a->word != insn->word || a->thread != insn->thread || a->changes != s->changes ||
-        memcmp(a->counters, t->regs.adc.unit[insn->thread][2], sizeof a->counters) != 0 ||
-        a->access.remap != access.remap || a->access.swizzle != access.swizzle || a->access.wide16 != access.wide16)
-        return false;
-    unsigned placed = 0;
-    for (unsigned i = 0; i < WG_PACKERS; i++)
-        placed |= (job->packers >> i & 1) ? t->backend.pack.packer[i].placed : 0u;
-    return !placed;
-}
-
-static bool plan_again(wg_tile *t, const wg_pack_job *job)
-{
-    const wg_pack_setup *s = &t->backend.pack.setup[wg_config_bank(t, job->insn.thread)];
-    if (!job->serial || job->serial != t->backend.pack.again.serial || wg_touch_watched(t) ||
-        s->changes != t->regs.config.changes + 1 || t->backend.config.instructions || !is_again(t, job, s))
-        return false;
-    wg_pack_move_counters(t, &job->insn, 1u << job->insn.thread);
-    return true;
-}
-
-/* Can the plan be reused? Only if it depends on nothing but word, configuration and counters, and nothing was reported. */
-static bool may_be_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s)
-{
-    const wg_insn *insn = &job->insn;
-    if (t->arch->pack.interfaces || !job->last || job->flush || WG_GET(PACR, OvrdThreadId, insn->word) || s->descales ||
-        t->backend.config.instructions || wg_touch_watched(t) || !(0x911F >> WG_GET(PACR, Select, insn->word) & 1))
-        return false;
-    const wg_adc_channel *c = t->regs.adc.unit[insn->thread][2];
-    if (c[1].x + 1 < c[0].x)
-        return false;
-    for (unsigned rest = job->packers; rest; rest &= rest - 1) {
-        const wg_pack_section *section = &s->section[__builtin_ctz(rest)];
-        if (!section->silent || section->from_l1 || section->adds_offset ||
-            t->backend.pack.packer[__builtin_ctz(rest)].placed)
-            return false;
-    }
-    return source_of(insn, &s->section[0]) == WG_PACK_FROM_DST;
-}
-
-/* Call before the counters move. */
-static void remember(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s)
-{
-    wg_pack_again *a = &t->backend.pack.again;
-    if (!is_again(t, job, s)) {
-        *a = (wg_pack_again){.changes = s->changes,
-                             .serial = ++t->backend.pack.memo_serials,
-                             .word = job->insn.word,
-                             .thread = job->insn.thread,
-                             .access = job->access};
-        memcpy(a->counters, t->regs.adc.unit[job->insn.thread][2], sizeof a->counters);
-    }
-    job->serial = a->serial;
 }
 
 /* ---- All together ---------------------------------------------------------------------------------------------- */
@@ -559,56 +433,39 @@ static void remember(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s)
 void wg_pack_plan(wg_tile *t, wg_pack_job *job)
 {
     const wg_insn *insn = &job->insn;
-    if (t->arch->pack.interfaces ? plan_simple(t, job) : plan_again(t, job))
-        return;
-    job->serial = 0;
-    unsigned advance = 0, sections = 0;
-    bool one = t->arch->pack.interfaces;
-    for (unsigned rest = job->packers; rest; rest &= rest - 1)
-        sections |= 1u << section_of(t, insn, (unsigned)__builtin_ctz(rest));
-    const wg_pack_setup *s = wg_touch_watched(t) ? wg_pack_decode_setup(t, insn, sections, WG_PACK_READS)
-                                                 : wg_pack_setup_of(t, insn, sections, WG_PACK_READS);
-    if (!one || wg_sets(insn->word, ONLY_DESCRIBED))
+    const bool one = t->arch->pack.interfaces;
+    const wg_pack_form *f = form_of(t, insn);
+    const wg_pack_setup *s = &t->backend.pack.setup[f->bank];
+    const bool filled = job->serial == f->serial;
+    if (!filled)
+        wg_pack_fill_in(job, f);
+    job->idle = f->job.idle;
+    if (f->reports)
         report_operands(t, insn, s);
-    job->last = WG_GET(PACR, Last, insn->word);
-    job->flush = WG_GET(PACR, Flush, insn->word);
-    job->concat = WG_GET(PACR, Concat, insn->word);
-    job->idle = only_resets_context(t, insn);
     if (__builtin_expect(job->idle, 0)) {
         t->backend.pack.context = t->backend.pack.context_planes = 0;
         job->part[0].cycles = 1;
         return;
     }
-    job->padding = (uint8_t)padding_of(t, insn);
     job->access = wg_pack_access(t, s);
-    job->statistics = s->statistics;
-    job->relu = s->relu;
-    job->relu_threshold = s->relu_threshold;
-    job->random = s->random;
-    job->shift = __builtin_expect(s->descales, 0) ? descale_shift(t, insn, s) : 0;
-    job->has_edges = s->has_edges;
-    if (__builtin_expect(s->has_edges, 0))
-        job->edges = s->edges;
-    bool again = may_be_again(t, job, s);
+    if (__builtin_expect(s->descales, 0))
+        job->shift = descale_shift(t, insn, s);
     for (unsigned rest = job->packers; rest; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        const wg_pack_section *section = &s->section[section_of(t, insn, i)];
+        const unsigned i = (unsigned)__builtin_ctz(rest), which = f->counters[i];
+        const wg_pack_section *section = &s->section[f->section[i]];
         wg_pack_part *part = &job->part[i];
-        unsigned which = which_counters(t, insn, section);
         const wg_adc_channel *channel = t->regs.adc.unit[which][2];
-        advance |= 1u << which;
+        const uint32_t count = part->count, rows = job->interfaces;
         wg_touch_adc(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, which, 2, 0, WG_ADC_X, 8);
-        interfaces(t, insn, s, section, &job->interfaces, &job->row_stride);
-        part->source = (uint8_t)source_of(insn, section);
-        part->set = part->source == WG_PACK_FROM_DST ? section->from_dst : section->from_elsewhere;
-        report_part(t, job, s, section, part, i);
+        job->interfaces = interfaces(t, insn, section);
+        if (f->reports)
+            report_part(t, job, s, section, part, i);
         plan_input(t, job, s, section, part, channel);
-        plan_output(t, job, s, section, i, &channel[1]);
-        part->cycles = cycles_of(t, job, part);
+        plan_output(t, job, s, f, i, &channel[1]);
+        if (!filled || part->count != count || job->interfaces != rows)
+            part->cycles = cycles_of(t, job, part);
         if (one)
             move_position(t, job, section, part);
     }
-    if (again)
-        remember(t, job, s);
-    wg_pack_move_counters(t, insn, advance);
+    wg_pack_step_counters(t, f);
 }

@@ -19,26 +19,42 @@ static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
  * any.
  */
 uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block);
-/* As wg_pack_rows_ready(), for BH's simple PACR (see wg_pack_memo); false: this is not one. */
-bool wg_pack_is_simple(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block);
-/* The cached part that depends only on word and configuration. */
-static inline wg_pack_memo *wg_pack_memo_for(wg_tile *t, const wg_insn *insn)
+/* The decoded instruction, which is decoded now if it is not cached. It stays valid until the next call. */
+const wg_pack_form *wg_pack_form_of(wg_tile *t, const wg_insn *insn);
+/* Fills in a job as far as its word and the configuration determine it. */
+void wg_pack_fill_in(wg_pack_job *job, const wg_pack_form *form);
+static inline const wg_pack_form *wg_pack_form_at(const wg_pack *u, uint32_t word)
 {
-    return &t->backend.pack.memo[WG_GET(PACR, Last, insn->word)];
+    return &u->form[WG_GET(PACR, Last, word) | (WG_GET(PACR, AddrMode, word) & 1) << 1];
 }
-bool wg_pack_holds_memo(wg_tile *t, const wg_insn *insn);
-void wg_pack_prepare_simple(const wg_pack_setup *s, const wg_pack_memo *memo, wg_pack_job *job);
-/* Its first datum in Dst; X is 0. */
-static inline uint32_t wg_pack_memo_start(const wg_pack_setup *s, const wg_pack_memo *memo, const wg_adc_channel *c)
+/* The cycles for which a packer is occupied by rows of Dst and the 16-byte lines that it writes. */
+unsigned wg_pack_cycles(const wg_arch *arch, uint32_t rows, uint32_t lines);
+/* log2 of a datum's size in addresses of Dst, from the low bits of In_data_format. */
+static inline unsigned wg_pack_datum_shift(unsigned format)
 {
-    uint32_t address = s->in_base + c->y * s->in_stride[1] + c->z * s->in_stride[2] + c->w * s->in_stride[3];
-    return ((address >> memo->shift & ~15u >> memo->shift) + s->section[0].dst_offset) & 0x3FFF;
+    return (format & 3) == 0 ? 2 : (format & 3) == 1 ? 1 : 0;
+}
+/* The first datum in Dst, for counters of channel 0. */
+static inline uint32_t wg_pack_dst_start(const wg_pack_setup *s, const wg_pack_section *section,
+                                         const wg_adc_channel *c)
+{
+    uint32_t address =
+        s->in_base + c->x * s->in_stride[0] + c->y * s->in_stride[1] + c->z * s->in_stride[2] + c->w * s->in_stride[3];
+    unsigned shift = wg_pack_datum_shift(section->from_dst.in_format);
+    uint32_t x_mask = (16u >> shift) - 1;
+    return ((address >> shift & ~x_mask) + (c->x & x_mask) + section->dst_offset) & 0x3FFF;
+}
+/* Bit per stream that is written. */
+static inline unsigned wg_pack_streams_of(const wg_pack_settings *set)
+{
+    return 1u << WG_STREAM_DATA | (unsigned)set->compress << WG_STREAM_ROWS |
+           (unsigned)(set->out_format >> 1 & 1) << WG_STREAM_EXPONENTS;
 }
 /* Gives an address from the counters of channel 1 to streams that have none. */
 void wg_pack_place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,
                            unsigned packer, const wg_adc_channel *c);
-/* Steps the counters of the threads in `which` by the instruction's address mode. */
-void wg_pack_move_counters(wg_tile *t, const wg_insn *insn, unsigned which);
+/* Steps the counters that a PACR steps. */
+void wg_pack_step_counters(wg_tile *t, const wg_pack_form *f);
 static inline unsigned wg_pack_ones(unsigned mask) /* of four bits */
 {
     return (unsigned)(UINT64_C(0x4332322132212110) >> 4 * (mask & 15) & 15);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many PACRs at a time, all of the simple form (pack_address.c). While nobody else uses the packers, the sequence of events is
- * known:
+ * Many PACRs at a time, all of them simple. While nobody else uses the packers, the sequence of events is known:
  *
  *     a    PACRs due by then complete; the next PACR is accepted
  *     …    the packer accepts nothing; a completion changes only L1
@@ -163,31 +162,55 @@ bool wg_pack_many_completes(wg_pack_many *m, uint64_t at)
 
 /* ---- Acceptance ---------------------------------------------------------------------------------------------- */
 
-/* A new word: prepares it, if it has the simple form in this configuration. */
-static bool fills_memo(wg_pack_many *m, unsigned last)
+enum {
+    NOT_SIMPLE = WG_OPERAND_MASK(BH, PACR, CtxtCtrl) | WG_OPERAND_MASK(BH, PACR, DstAccessMode) |
+                 WG_OPERAND_MASK(BH, PACR, RowPadZero) | WG_OPERAND_MASK(BH, PACR, CfgContext) |
+                 WG_OPERAND_MASK(BH, PACR, Flush) | WG_OPERAND_MASK(BH, PACR, ZeroWrite),
+    NOT_STEADY = 0xBC30 /* address modes with more than increments of Y, and of Z in channel 1 */
+};
+
+/* A new word. False: it is not simple, or takes longer than the burst allows. */
+static bool takes_word(wg_pack_many *m, const wg_insn *insn)
 {
-    wg_insn insn = wg_burst_insn(&m->burst, m->accepted);
-    wg_pack_memo *memo = &m->u->memo[last];
+    wg_pack_simple *simple = &m->simple[WG_GET(PACR, Last, insn->word)];
+    simple->serial = 0;
+    if (insn->op != WG_I_PACR || wg_sets(insn->word, NOT_SIMPLE))
+        return false;
+    const wg_pack_form *form = wg_pack_form_of(m->t, insn);
+    if (form->reports || &m->u->setup[form->bank] != m->setup || m->setup->section[0].fills_plane ||
+        m->setup->descales || m->setup->has_edges || m->set->downsample != 0xFFFF || m->set->accumulate)
+        return false;
+    const unsigned select = WG_GET(PACR, Select, insn->word), rows = select ? wg_pack_ones(select) : 4;
+    simple->interfaces = (uint8_t)(select ? select : 15);
+    simple->cycles = (uint8_t)wg_pack_cycles(m->t->arch, rows, (rows * m->set->row_bytes + 15) / 16);
+    if (!m->burst.steady && simple->cycles != 1)
+        return false;
+    simple->word = insn->word;
+    simple->counters = m->t->regs.adc.unit[form->counters[0]][2];
+    simple->needed = (uint8_t)wg_pack_streams_of(m->set);
+    simple->mode = form->mode;
+    simple->serial = form->serial;
+    return true;
+}
+
+static bool takes_next_word(wg_pack_many *m, unsigned last)
+{
+    const wg_insn insn = wg_burst_insn(&m->burst, m->accepted);
     for (unsigned i = 0; i < m->count; i++)
         if (m->pending[(m->first + i) % WG_PACK_IN_FLIGHT].last == last)
             return false; /* a job still has to be created from the present one */
-    m->held &= (uint8_t) ~(1u << last);
-    if (!wg_pack_holds_memo(m->t, &insn) || &m->u->setup[memo->bank] != m->setup)
-        return false;
-    m->held |= (uint8_t)(1u << last);
-    m->counters[last] = m->t->regs.adc.unit[memo->counters][2];
-    return true;
+    return takes_word(m, &insn);
 }
 
 static inline bool is_ready(wg_pack_many *m, uint64_t at)
 {
     const uint32_t word = m->burst.word[m->accepted];
     const unsigned last = WG_GET(PACR, Last, word);
-    const wg_pack_memo *memo = &m->u->memo[last];
-    if (__builtin_expect(memo->word != word || !(m->held >> last & 1), 0) && !fills_memo(m, last))
+    const wg_pack_simple *simple = &m->simple[last];
+    if (__builtin_expect(simple->word != word || !simple->serial, 0) && !takes_next_word(m, last))
         return false;
-    const wg_adc_channel *c = m->counters[last];
-    m->start = wg_pack_memo_start(m->setup, memo, c);
+    const wg_adc_channel *c = simple->counters;
+    m->start = wg_pack_dst_start(m->setup, &m->setup->section[0], c);
     if (c[0].x | (c[1].x ^ 15) | (m->start & 63))
         return false;
     if (m->settled)
@@ -209,16 +232,16 @@ static inline void accepts(wg_pack_many *m, uint64_t now)
     wg_packer *p = m->p;
     const uint32_t word = m->burst.word[m->accepted];
     const bool last = WG_GET(PACR, Last, word);
-    const wg_pack_memo *memo = &m->u->memo[last];
-    wg_adc_channel *c = m->counters[last];
+    const wg_pack_simple *simple = &m->simple[last];
+    wg_adc_channel *c = simple->counters;
     wg_pack_pending *job = &m->pending[(m->first + m->count++) % WG_PACK_IN_FLIGHT];
     job->start = m->start;
     job->nth = m->accepted;
-    job->interfaces = memo->interfaces;
+    job->interfaces = simple->interfaces;
     job->last = last;
     job->older = false;
     job->places = 0;
-    if (memo->needed & ~(unsigned)p->placed) {
+    if (simple->needed & ~(unsigned)p->placed) {
         wg_pack_part part = {.set = *m->set};
         wg_pack_place_streams(t, m->setup, &m->setup->section[0], &part, 0, &c[1]);
         job->places = part.places;
@@ -226,17 +249,11 @@ static inline void accepts(wg_pack_many *m, uint64_t now)
     }
     if (last)
         p->placed = 0;
-    m->u->planned_row = (uint8_t)(m->u->planned_row + wg_pack_ones(memo->interfaces));
+    m->u->planned_row = (uint8_t)(m->u->planned_row + wg_pack_ones(simple->interfaces));
     if (m->u->planned_row == m->set->rows_per_plane)
         m->u->planned_row = 0;
-    if (memo->steps)
-        for (unsigned k = 0; k < 2; k++) {
-            c[k].y = (c[k].y + memo->y_step[k]) & 0x1FFF;
-            c[k].z = (uint8_t)(c[k].z + memo->z_step[k]);
-        }
-    else
-        wg_pack_move_counters(t, &(wg_insn){.word = word, .thread = (uint8_t)m->burst.thread}, 1u << memo->counters);
-    p->free_at = now + memo->cycles;
+    wg_pack_step_counters(t, wg_pack_form_at(m->u, word));
+    p->free_at = now + simple->cycles;
     uint64_t done = p->free_at + WG_PACK_STAGES - 1;
     job->done_at = p->last_done = done > p->last_done ? done : p->last_done;
     m->burst.at[m->accepted++] = now;
@@ -317,20 +334,22 @@ static inline uint8_t rows_on(uint8_t row, uint8_t plane, uint32_t fours)
 static uint32_t stretch(wg_pack_many *m, uint64_t until)
 {
     wg_packer *p = m->p;
-    const wg_pack_memo *memo = &m->u->memo[0];
-    wg_adc_channel *c = m->counters[0];
+    const wg_pack_simple *simple = &m->simple[0];
+    wg_adc_channel *c = simple->counters;
     uint64_t at = wg_pack_many_next(m);
-    const unsigned cycles = memo->cycles;
-    if (at + cycles >= until || !(m->held & 1) || !m->settled || !memo->steps || memo->z_step[0] ||
-        memo->interfaces != 15 || memo->needed & ~(unsigned)p->placed || c[0].x | (c[1].x ^ 15) ||
+    const unsigned cycles = simple->cycles;
+    if (!simple->serial || at + cycles >= until || !m->settled || simple->mode & NOT_STEADY ||
+        simple->interfaces != 15 || simple->needed & ~(unsigned)p->placed || c[0].x | (c[1].x ^ 15) ||
         m->count > WG_PACK_IN_FLIGHT / 2 || !(m->burst.steady || (cycles == 1 && at == m->burst.from)))
         return 0;
-    uint32_t n = alike(m, memo->word, (until - at + cycles - 1) / cycles);
+    uint32_t n = alike(m, simple->word, (until - at + cycles - 1) / cycles);
     /* Dst is read in aligned groups of four rows, `step` datums apart. */
-    uint32_t start = wg_pack_memo_start(m->setup, memo, c), step = memo->y_step[0] * m->setup->in_stride[1];
-    if (n < 2 || start & 63 || step & ((64u << memo->shift) - 1) || c->y + n * memo->y_step[0] > 0x1FFF)
+    const unsigned shift = wg_pack_datum_shift(m->set->in_format);
+    uint32_t start = wg_pack_dst_start(m->setup, &m->setup->section[0], c),
+             step = (simple->mode & 15) * m->setup->in_stride[1];
+    if (n < 2 || start & 63 || step & ((64u << shift) - 1) || c->y + n * (simple->mode & 15) > 0x1FFF)
         return 0;
-    step >>= memo->shift;
+    step >>= shift;
     uint64_t last = at + (n - 1) * cycles;
     unsigned older = 0, stages = cycles + WG_PACK_STAGES - 1;
     while (older < m->count && m->pending[(m->first + older) % WG_PACK_IN_FLIGHT].done_at <= last)
@@ -363,8 +382,8 @@ static uint32_t stretch(wg_pack_many *m, uint64_t until)
     }
     m->u->planned_row = rows_on(m->u->planned_row, m->set->rows_per_plane, n);
     for (unsigned k = 0; k < 2; k++) {
-        c[k].y = (c[k].y + n * memo->y_step[k]) & 0x1FFF;
-        c[k].z = (uint8_t)(c[k].z + n * memo->z_step[k]);
+        c[k].y = (c[k].y + n * (simple->mode >> 6 * k & 15)) & 0x1FFF;
+        c[k].z = (uint8_t)(c[k].z + n * (simple->mode >> (12 + 2 * k) & 1));
     }
     p->free_at = last + cycles;
     p->last_done = last + stages;
@@ -409,9 +428,9 @@ static bool takes_jobs(wg_pack_many *m)
         const wg_pack_job *job = &u->job[u->order[i]];
         const wg_pack_part *part = &job->part[0];
         if (job->insn.thread != m->burst.thread || job->insn.op != WG_I_PACR || job->late || job->idle ||
-            !job->serial || job->serial != u->memo[job->last].serial || !(m->held >> job->last & 1) ||
-            job->access.remap != m->access.remap || job->access.swizzle != m->access.swizzle ||
-            job->access.wide16 != m->access.wide16)
+            (job->serial != m->simple[job->last].serial && !takes_word(m, &job->insn)) ||
+            job->serial != m->simple[job->last].serial || !job->serial || job->access.remap != m->access.remap ||
+            job->access.swizzle != m->access.swizzle || job->access.wide16 != m->access.wide16)
             return false;
         m->pending[i] = (wg_pack_pending){.done_at = part->done_at,
                                           .start = part->start,
@@ -438,14 +457,9 @@ bool wg_pack_many_begin(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t u
     m->setup = &u->setup[wg_config_bank(t, thread)];
     m->set = &m->setup->section[0].from_dst;
     m->access = wg_pack_access(t, m->setup);
-    m->held = 0;
-    for (unsigned i = 0; i < 2; i++)
-        if (u->memo[i].changes == m->setup->changes && u->memo[i].thread == thread) {
-            m->held |= (uint8_t)(1u << i);
-            m->counters[i] = t->regs.adc.unit[u->memo[i].counters][2];
-        }
+    m->simple[0].serial = m->simple[1].serial = 0;
     if (m->setup->changes != t->regs.config.changes + 1 || !others_keep_off(t, thread) || !is_plain(m) ||
-        !(m->burst.steady || u->memo[0].cycles == 1) || !takes_jobs(m))
+        !takes_jobs(m))
         return false;
     m->accepted = 0;
     m->begun = false;
@@ -465,14 +479,16 @@ static void make_jobs(wg_pack_many *m)
         const wg_pack_pending *pending = &m->pending[(m->first + i) % WG_PACK_IN_FLIGHT];
         if (pending->older)
             continue;
-        const wg_pack_memo *memo = &m->u->memo[pending->last];
         wg_pack_job *job = wg_pack_new_job(m->u);
         wg_pack_part *part = &job->part[0];
         job->insn = wg_burst_insn(&m->burst, pending->nth);
         job->packers = 1;
-        job->set_register = job->late = job->idle = false;
-        if (job->serial != memo->serial)
-            wg_pack_prepare_simple(m->setup, memo, job);
+        job->set_register = job->late = false;
+        if (job->serial != m->simple[pending->last].serial)
+            wg_pack_fill_in(job, wg_pack_form_at(m->u, job->insn.word));
+        job->interfaces = pending->interfaces;
+        part->count = 16;
+        part->cycles = m->simple[pending->last].cycles;
         job->access = m->access;
         part->start = pending->start;
         part->places = pending->places;

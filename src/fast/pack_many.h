@@ -21,6 +21,19 @@ typedef struct wg_pack_pending {
     bool older; /* accepted before the burst: the first of the unit's jobs */
 } wg_pack_pending;
 
+/*
+ * A simple PACR reads whole rows of Dst, has no context or flush, and causes no finding. Successive ones with the same word
+ * differ only in their counters.
+ */
+typedef struct wg_pack_simple {
+    uint64_t serial; /* of its form; 0: none */
+    uint32_t word;
+    wg_adc_channel *counters;
+    uint8_t interfaces, cycles;
+    uint8_t needed; /* bit per stream that it writes */
+    uint16_t mode;  /* as in its form */
+} wg_pack_simple;
+
 typedef struct wg_pack_many {
     wg_burst burst;
     wg_tile *t;
@@ -28,8 +41,7 @@ typedef struct wg_pack_many {
     wg_packer *p;
     const wg_pack_setup *setup;
     const wg_pack_settings *set;
-    wg_adc_channel *counters[2]; /* of memo[0] and memo[1] */
-    uint8_t held;                /* bit i: memo[i] is of this configuration */
+    wg_pack_simple simple[2]; /* by Last */
     wg_dst_access access;
     bool begun;        /* the packer's streams have these settings */
     bool settled;      /* no block of Dst is being written */

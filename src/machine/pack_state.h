@@ -63,7 +63,7 @@ typedef struct wg_pack_job {
     uint8_t packers;   /* bit per packer that has yet to finish it */
     bool set_register; /* PACR_SETREG */
     bool late;         /* perturbed: samples late whatever it may sample late */
-    uint64_t serial;   /* of the wg_pack_memo it was made from; 0: none */
+    uint64_t serial;   /* of its wg_pack_form; 0: none */
     bool last, flush, concat;
     bool idle; /* BH: only resets the context */
     bool statistics;
@@ -158,34 +158,21 @@ typedef struct wg_packer {
 } wg_packer;
 
 /*
- * BH: the simple PACR reads Dst, uses context 0 and causes no finding. Successive ones differ only in their counters. Data that
- * depends on word and configuration is cached here, and in the job made from it.
+ * A decoded PACR: what its word and the configuration determine. A job remembers the form that it was filled in from.
  */
-typedef struct wg_pack_memo {
-    uint64_t changes; /* of configuration, as in wg_pack_setup; 0: nothing is cached */
-    uint64_t serial;  /* unique; jobs remember it */
-    uint64_t cycle;   /* of the last check, and its result */
-    uint32_t start;
+typedef struct wg_pack_form {
+    uint64_t changes; /* of configuration, as in wg_pack_setup; 0: nothing is decoded */
+    uint64_t serial;  /* unique */
     uint32_t word;
-    uint8_t thread, bank, counters, interfaces, cycles;
-    wg_dst_access access;
-    bool steps; /* the counters are only incremented: */
-    uint8_t y_step[2], z_step[2];
-    uint8_t shift, needed; /* of addresses in Dst; the streams it writes */
-} wg_pack_memo;
-
-/*
- * WH: the last PACR of a tile reuses the plan of an earlier one with the same word, configuration and counters. Jobs
- * remember the plan they were made from.
- */
-typedef struct wg_pack_again {
-    uint64_t changes; /* of configuration, as in wg_pack_setup; 0: nothing is cached */
-    uint64_t serial;  /* in the jobs */
-    uint32_t word;
-    uint8_t thread;
-    wg_dst_access access;
-    wg_adc_channel counters[2];
-} wg_pack_again;
+    uint8_t thread, bank;
+    uint8_t section[WG_PACKERS], counters[WG_PACKERS];
+    uint8_t streams[WG_PACKERS]; /* bit per stream that is written */
+    uint8_t steps;               /* bit per thread whose counters it steps, by `mode`: */
+    uint16_t mode;               /* Y of channel 0 and 1 in six bits each, then Z in two bits each */
+    bool reports;                /* something about it may be reported */
+    wg_pack_job job;             /* filled in as far as this goes */
+} wg_pack_form;
+enum { WG_PACK_FORMS = 4 }; /* by Last and one bit of AddrMode: a tile's last PACRs differ in these */
 
 typedef struct wg_pack {
     wg_pack_job job[WG_PACK_IN_FLIGHT];
@@ -197,9 +184,8 @@ typedef struct wg_pack {
     uint8_t context;        /* BH: CtxtCtrl's own */
     uint8_t context_planes; /* … planes packed under it */
     uint8_t planned_row;    /* BH: tile position after everything accepted */
-    wg_pack_memo memo[2];   /* by Last: a tile's last PACR differs by that bit */
-    wg_pack_again again;
-    uint64_t memo_serials;  /* the last serial given to either */
+    wg_pack_form form[WG_PACK_FORMS];
+    uint64_t forms;         /* decoded so far: the last serial */
     wg_pack_setup setup[2]; /* per bank of configuration */
     wg_packer packer[WG_PACKERS];
 } wg_pack;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "backend/matrix.h"
+#include "backend/pack_internal.h"
 #include "host_modes.h"
 #include "num/pack_datums.h"
 #include "machine/tile_regs.h"
@@ -170,20 +171,17 @@ static void test_repeated_packs(void **state)
         for (unsigned i = 0; i < words; i++) {
             uint32_t word = PR_PACR(select, again || i + 1 == words ? PR_LAST : 0);
             word |= wg_rng_below(&rng, 8) ? 0u : 1u << 15;
-            const wg_pack_memo *memo = &once[0]->t->backend.pack.memo[word & 1];
-            const wg_pack_again *same_again = &once[0]->t->backend.pack.again;
-            uint64_t serial = arch == WG_ARCH_BH ? memo->serial : same_again->serial;
+            const wg_pack_form *form = wg_pack_form_at(&once[0]->t->backend.pack, word);
+            const uint64_t serial = form->serial;
             counters[0].y = wg_rng_below(&rng, 8) ? counters[0].y : 16 * (uint16_t)wg_rng_below(&rng, 8);
             for (unsigned k = 0; again && k < 2; k++) {
                 memcpy(once[k]->t->regs.adc.unit[2][2], counters, sizeof counters);
                 once[k]->t->regs.dst.undefined[0] = i & 1 ? UINT64_C(1) << 18 : 0;
             }
             pr_do(once[0], 2, word);
-            hits += arch == WG_ARCH_BH ? memo->changes && serial == memo->serial
-                                       : same_again->changes && serial == same_again->serial;
+            hits += form->changes && serial == form->serial;
             ur_touch(once[1]);
-            once[1]->t->backend.pack.memo[word & 1].word = ~word;
-            once[1]->t->backend.pack.memo[word & 1].cycle = 0;
+            memset(once[1]->t->backend.pack.form, 0, sizeof once[1]->t->backend.pack.form);
             pr_do(once[1], 2, word);
         }
         assert_memory_equal(once[0]->t->l1, once[1]->t->l1, 0x10000);
