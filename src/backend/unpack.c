@@ -111,16 +111,15 @@ static void accept(wg_tile *t, const wg_insn *insn)
     job->done_at = WG_NEVER;
     job->ready_at = t->sched.now + 1;
     job->fetched = 0;
-    if (insn->op != WG_I_UNPACR || !wg_unpack_plan_simple(t, unpacker, job)) {
-        /* The planners set every other member that they use. */
+    if (insn->op == WG_I_UNPACR) {
+        wg_unpack_plan(t, unpacker, job);
+    } else {
+        /* The planner sets every other member that it uses. */
         job->serial = 0;
         job->lines = 0;
         job->speed = 1;
         job->waits = job->waits_like_matrix = job->flip = job->advance_row = false;
-        if (insn->op == WG_I_UNPACR)
-            wg_unpack_plan(t, unpacker, job);
-        else
-            wg_unpack_plan_nop(t, unpacker, job);
+        wg_unpack_plan_nop(t, unpacker, job);
     }
     job->lines = wg_takes(t, agent_of(unpacker), insn, job->lines, 0);
     if (job->what == WG_UNPACK_MOVE) {

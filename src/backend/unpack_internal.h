@@ -12,8 +12,6 @@ void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job);
  * one that completes late reads them again at its end; its L1 addresses stay those of its address phase.
  */
 void wg_unpack_sample_late(wg_tile *t, unsigned unpacker, wg_unpack_job *job, const wg_unpack_late *late);
-/* As wg_unpack_plan(), from the cached plan; false: it does not apply. */
-bool wg_unpack_plan_simple(wg_tile *t, unsigned unpacker, wg_unpack_job *job);
 /* The cycles of its address phase. */
 unsigned wg_unpack_address_cycles(const wg_unpack_job *job);
 /* Moves the datums, all at once (unpack_move.c). */

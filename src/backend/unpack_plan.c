@@ -60,23 +60,21 @@ enum {
 
 typedef struct plan {
     wg_tile *t;
-    wg_unpack_job *job;
+    wg_unpack_form *form;
+    wg_unpack_job *job; /* the form's */
     unsigned unpacker, thread;
     uint32_t word;
-    bool multi_context, row_search;
-    unsigned context, adc;
+    bool multi_context;
+    unsigned context;
     const wg_cfg_field *fields, *thread_fields; /* of this architecture */
     const uint32_t *bank;                       /* the thread's */
     const uint16_t *thread_config;
     unsigned base;    /* word of the section */
     bool pending;     /* the Configuration Unit has instructions */
     uint32_t tile[4]; /* TileDescriptor */
-    uint32_t x_dim, y_dim, z_dim, w_dim, blobs;
-    bool tileize;
-    bool found;  /* something was reported */
-    bool again;  /* late sampling: counters are restored, nothing is reported */
-    uint32_t in; /* byte addresses of datum 0 and of its exponent */
-    int64_t exponents;
+    uint32_t w_dim;
+    bool found; /* something was reported */
+    bool quiet; /* late sampling: nothing is reported */
 } plan;
 
 /* A word of configuration. Checks for writes in flight while the Configuration Unit is busy. */
@@ -126,7 +124,7 @@ _Static_assert(RELATIVE(REG2_Disable_zero_compress_cntx7) == RELATIVE(REG2_Unpac
 static void find(plan *p, wg_finding_code code, uint64_t subject, const char *what)
 {
     p->found = true;
-    if (!p->again)
+    if (!p->quiet)
         wg_findf(p->t, code, wg_insn_finding(&p->job->insn, subject, p->unpacker), "%s", what);
 }
 
@@ -152,7 +150,7 @@ static void next_context(plan *p, unsigned context)
 static void choose_context(plan *p)
 {
     p->multi_context = WG_GET(UNPACR, OvrdThreadId, p->word);
-    p->adc = p->thread;
+    p->form->adc = (uint8_t)p->thread;
     bool counter = WG_GET(UNPACR, AutoIncContextID, p->word);
     if (__builtin_expect(!p->multi_context || counter, 0))
         weak(p, p->multi_context ? "UseContextCounter" : "without MultiContextMode");
@@ -162,12 +160,12 @@ static void choose_context(plan *p)
     p->context += thread_config(p, p->unpacker ? WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1
                                                : WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0);
     p->context &= 7;
-    p->adc = WG_GET(UNPACR, AddrCntContextId, p->word);
+    p->form->adc = (uint8_t)WG_GET(UNPACR, AddrCntContextId, p->word);
     if (p->unpacker && p->context >= 2)
         find(p, WG_F_UNPACK_CONTEXT, p->context, "Unpacker 1 has contexts 0 and 1; the fields of this one were used");
-    if (p->adc == 3) {
+    if (p->form->adc == 3) {
         find(p, WG_F_UNPACK_CONTEXT, 3, "there are counters 0, 1 and 2; the thread's own were used");
-        p->adc = p->thread; /* Decided here */
+        p->form->adc = (uint8_t)p->thread; /* Decided here */
     }
 }
 
@@ -179,14 +177,14 @@ static void read_tile(plan *p)
     bool contexts = p->multi_context;
     job->compressed =
         !(contexts ? context_bit(p, SHIFT_THCON_SEC0_REG2_Disable_zero_compress_cntx0) : p->tile[0] >> 4 & 1);
-    p->x_dim = p->tile[0] >> 16;
+    p->form->x_dim = p->tile[0] >> 16;
     if (contexts && !p->unpacker)
-        p->x_dim = half(section_bits(p, RELATIVE(REG5_Tile_x_dim_cntx0) + p->context % 4 / 2, half_mask(p->context)),
-                        p->context);
-    p->y_dim = p->tile[1] & 0xFF;
-    p->z_dim = p->tile[1] >> 16 & 0xFF ? p->tile[1] >> 16 & 0xFF : 1;
+        p->form->x_dim = half(
+            section_bits(p, RELATIVE(REG5_Tile_x_dim_cntx0) + p->context % 4 / 2, half_mask(p->context)), p->context);
+    p->form->y_dim = p->tile[1] & 0xFF;
+    p->form->z_dim = p->tile[1] >> 16 & 0xFF ? p->tile[1] >> 16 & 0xFF : 1;
     p->w_dim = p->tile[2] & 0xFF ? p->tile[2] & 0xFF : 1;
-    p->blobs = p->tile[0] >> 8 & 7;
+    p->form->blobs = p->tile[0] >> 8 & 7;
     if (contexts && SECTION(p, REG2_Ovrd_data_format)) {
         uint32_t formats = section_bits(p, RELATIVE(REG7_Unpack_data_format_cntx0) + p->context % 4,
                                         UINT32_C(0xFF) << (16 + p->context / 4 * 8));
@@ -202,93 +200,29 @@ static void read_tile(plan *p)
 
 /* ---- Input -------------------------------------------------------------------------------------------------- */
 
-static uint32_t blob_start(const plan *p, unsigned n)
+/* Eight starts, in units of 16 datums. */
+static uint32_t blob_starts(plan *p)
 {
-    uint32_t starts = p->tile[2] >> 16 | p->tile[3] << 16;
     if (p->multi_context && !p->unpacker)
-        starts = config(p, p->context & 2 ? WG_CFG_UNP0_BLOBS_Y_START_CNTX_23_blobs_y_start
-                                          : WG_CFG_UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start);
-    return (starts >> 4 * (n & 7) & 15) << 4;
-}
-
-static void set_count(plan *p, uint32_t first, uint32_t end)
-{
-    if (end < first) {
-        /* The page's unsigned difference; Decided here: nothing is moved. */
-        find(p, WG_F_UNPACK_COUNT, first, "nothing was moved");
-        end = first;
-    }
-    p->job->count = end - first;
-}
-
-/* Uncompressed: the position of the first datum, and their number. */
-static uint32_t first_uncompressed(plan *p, const wg_adc_channel *xy, const wg_adc_channel *zw, uint32_t x_end)
-{
-    uint32_t x = xy->x, y = xy->y, end = x_end + 1;
-    if (__builtin_expect(p->row_search, 0)) {
-        if (p->blobs) {
-            unsigned last = (xy->x & 7) + 1;
-            x = blob_start(p, xy->y);
-            y = 0;
-            end = last == p->blobs ? p->x_dim & 0x1F0 : blob_start(p, last);
-        } else {
-            x = 0;
-            end = x_end;
-        }
-    }
-    set_count(p, x, end);
-    return ((zw->w * p->z_dim + zw->z) * p->y_dim + y) * p->x_dim + x;
-}
-
-static uint32_t row_start(plan *p, uint32_t address)
-{
-    uint16_t value = 0;
-    if (!wg_l1_holds(p->t->spec->l1_bytes, address, 2))
-        find(p, WG_F_UNPACK_ADDRESS, address, "of a row start");
-    wg_touch_l1(p->t, WG_TOUCH_READ, address, 2);
-    wg_l1_read(p->t, address, 2, &value);
-    return value;
-}
-
-/* Compressed: the first augmented datum, from the row starts at `starts`. */
-static uint32_t first_compressed(plan *p, uint32_t starts, const wg_adc_channel *xy, const wg_adc_channel *zw,
-                                 uint32_t x_end)
-{
-    wg_unpack_job *job = p->job;
-    uint32_t y_dim = p->row_search && p->blobs ? p->blobs : p->y_dim;
-    starts += (zw->w * p->z_dim + zw->z) * y_dim * 2;
-    uint32_t first = row_start(p, starts + (xy->y & 0xFFu) * 2);
-    if (p->row_search) {
-        set_count(p, first, row_start(p, starts + ((xy->x & 0xFF) + 1) * 2));
-    } else if (xy->x == 0 && x_end == p->x_dim - 1) {
-        set_count(p, first, row_start(p, starts + ((xy->y & 0xFFu) + 1) * 2));
-    } else {
-        set_count(p, xy->x, x_end + 1);
-        job->drop = xy->x;
-        job->outputs = job->count;
-        job->count = UINT32_MAX;
-    }
-    return first;
-}
-
-static int64_t wrap(const wg_unpack_job *job, int64_t address, int64_t per_byte)
-{
-    return address > job->limit * per_byte ? address - job->fifo * per_byte : address;
+        return config(p, p->context & 2 ? WG_CFG_UNP0_BLOBS_Y_START_CNTX_23_blobs_y_start
+                                        : WG_CFG_UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start);
+    return p->tile[2] >> 16 | p->tile[3] << 16;
 }
 
 static uint64_t rounded(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
-static void plan_input(plan *p)
+static void decode_input(plan *p)
 {
+    wg_unpack_form *f = p->form;
     wg_unpack_job *job = p->job;
     unsigned context = p->multi_context ? p->context : 0;
     uint32_t base = section(p, RELATIVE(REG3_Base_address) + context) +
                     half(section_bits(p, RELATIVE(REG7_Offset_address) + context % 4, half_mask(0)), 0);
     uint64_t in = (base + 1 + (p->tile[3] >> 24)) * UINT32_C(16);
     uint32_t starts = (uint32_t)in;
-    uint64_t planes = (uint64_t)p->z_dim * p->w_dim;
+    uint64_t planes = (uint64_t)f->z_dim * p->w_dim;
     if (job->compressed)
-        in += rounded(((p->blobs ? p->blobs : p->y_dim) * planes + 1) * 2, 16);
+        in += rounded(((f->blobs ? f->blobs : f->y_dim) * planes + 1) * 2, 16);
     bool bfp = wg_l1_shares_exponent(job->in_format);
     job->forced_exponent = bfp && SECTION(p, REG2_Force_shared_exp);
     if (job->forced_exponent)
@@ -296,47 +230,33 @@ static void plan_input(plan *p)
     job->exponents = (int64_t)in * 16;
     /* NoBFPExpSection (bit 5) has no effect on the 8-bit formats. */
     if (bfp && !job->forced_exponent && (job->bits == 8 || !(p->tile[0] >> 5 & 1)))
-        in += rounded(rounded((uint64_t)p->x_dim * p->y_dim * planes, 16) / 16, 16);
-
-    const wg_adc_channel *xy = p->t->regs.adc.unit[p->adc][p->unpacker];
-    const wg_adc_channel *zw = p->t->regs.adc.unit[p->thread][p->unpacker];
-    uint32_t first;
+        in += rounded(rounded((uint64_t)f->x_dim * f->y_dim * planes, 16) / 16, 16);
     job->drop = 0;
     job->outputs = UINT32_MAX;
-    if (__builtin_expect(job->compressed, 0)) {
+    if (__builtin_expect(job->compressed, 0))
         weak(p, "compressed data");
-        first = first_compressed(p, starts, xy, zw, xy[1].x);
-        uint32_t group = 32u * job->bits + 128; /* 32 datums, then 32 counters of four bits */
-        job->datums = (int64_t)in * 8 + (int64_t)(first / 32) * group;
-        job->deltas = job->datums + 32 * job->bits + first % 32 * 4;
-        job->datums += first % 32 * job->bits;
-    } else {
-        first = first_uncompressed(p, xy, zw, xy[1].x);
-        job->datums = (int64_t)in * 8 + (int64_t)first * job->bits;
-        job->deltas = 0;
-    }
-    p->in = (uint32_t)in;
-    p->exponents = job->exponents;
-    job->exponents += first;
+    f->in = in;
+    f->exponents = job->exponents;
+    f->row_starts = starts;
+    if (f->row_search && f->blobs)
+        f->blob_starts = blob_starts(p);
     job->limit = (int64_t)SECTION(p, REG2_Unpack_limit_address) * 16;
     job->fifo = (int64_t)SECTION(p, REG2_Unpack_fifo_size) * 16;
-    job->exponents = wrap(job, job->exponents, 16);
-    job->datums = wrap(job, job->datums, 8);
-    job->deltas = wrap(job, job->deltas, 8);
     if (THCON(p, REG10_Unpack_limit_address_en))
         find(p, WG_F_UNIMPLEMENTED_INSN, 0, "REG10_Unpack_limit_address is not documented; REG2's is used");
 
     /* Blackhole reads wider input rows of all but the narrow formats. */
     job->row = p->t->arch->unpack.wide_rows && job->bits > 8 ? 32 : 16;
     job->stride = job->row * job->bits / 8;
-    if (p->tileize)
+    if (f->tileize)
         job->stride = shift_amount(p, 0) << 4 | shift_amount(p, 1) << 8 | shift_amount(p, 2) << 12;
 }
 
 /* ---- Output ------------------------------------------------------------------------------------------------- */
 
-static void plan_output(plan *p)
+static void decode_output(plan *p)
 {
+    wg_unpack_form *f = p->form;
     wg_unpack_job *job = p->job;
     bool transpose = SECTION(p, REG2_Haloize_mode);
     job->transpose = transpose && !p->unpacker;
@@ -346,29 +266,22 @@ static void plan_output(plan *p)
                                                     : SECTION(p, REG2_Unpack_If_Sel));
     job->wide = wg_format_is_32(job->out_format);
 
-    const wg_adc_channel *out = &p->t->regs.adc.unit[p->thread][p->unpacker][1];
-    uint32_t address = UNP(p, ADDR_BASE_REG_1_Base);
-    if (out->y)
-        address += out->y * UNP(p, ADDR_CTRL_XY_REG_1_Ystride);
-    if (out->z)
-        address += out->z * UNP(p, ADDR_CTRL_ZW_REG_1_Zstride);
-    if (out->w)
-        address += out->w * UNP(p, ADDR_CTRL_ZW_REG_1_Wstride);
-    unsigned shift = job->wide ? 2 : wg_format_is_16(job->out_format) ? 1 : 0;
-    if (address & ((1u << shift) - 1))
-        find(p, WG_F_UNPACK_ALIGNMENT, address, "the output address is no multiple of the datum's size");
-    address >>= shift;
+    f->out_base = UNP(p, ADDR_BASE_REG_1_Base);
+    f->out_y = UNP(p, ADDR_CTRL_XY_REG_1_Ystride);
+    f->out_z = UNP(p, ADDR_CTRL_ZW_REG_1_Zstride);
+    f->out_w = UNP(p, ADDR_CTRL_ZW_REG_1_Wstride);
+    f->out_shift = job->wide ? 2 : wg_format_is_16(job->out_format) ? 1 : 0;
+    f->adds_dest = f->replaces_dest = false;
     if (p->multi_context && !p->unpacker) {
-        uint32_t dest = half(
-            section_bits(p, RELATIVE(REG5_Dest_cntx0_address) + p->context % 4 / 2, half_mask(p->context)), p->context);
-        bool add = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
-        address = add ? address + dest : dest;
+        f->dest = half(section_bits(p, RELATIVE(REG5_Dest_cntx0_address) + p->context % 4 / 2, half_mask(p->context)),
+                       p->context);
+        f->adds_dest = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
+        f->replaces_dest = !f->adds_dest;
     }
-    job->out = address;
 
     job->upsample = (uint8_t)((1u << SECTION(p, REG2_Upsample_rate)) - 1);
     job->interleave = SECTION(p, REG2_Upsample_and_interleave);
-    job->column_shift = p->tileize || p->unpacker ? 0 : (uint8_t)shift_amount(p, p->context & 3);
+    job->column_shift = p->form->tileize || p->unpacker ? 0 : (uint8_t)shift_amount(p, p->context & 3);
     job->override_row = !p->unpacker && thread_config(p, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
     if (__builtin_expect(job->upsample | job->interleave | job->column_shift, 0))
         weak(p, job->column_shift ? "a column shift" : "upsampling");
@@ -378,12 +291,9 @@ static void plan_output(plan *p)
 static void check_modes(plan *p)
 {
     const wg_unpack_job *job = p->job;
-    if ((job->transpose || p->tileize) && job->datums & 127)
-        find(p, WG_F_UNPACK_ALIGNMENT, (uint64_t)(job->datums / 8),
-             "transposing and tilizing need data that starts at a multiple of 16 bytes");
-    if (p->tileize && (job->upsample || job->compressed))
+    if (p->form->tileize && (job->upsample || job->compressed))
         find(p, WG_F_UNPACK_MODE, 0, "Tileize_mode with upsampling or compressed data");
-    if (p->tileize && job->bits < 8)
+    if (p->form->tileize && job->bits < 8)
         find(p, WG_F_UNPACK_MODE, 0, "Tileize_mode with datums of two or four bits");
     if (job->to_dst && (job->column_shift || job->transpose))
         find(p, WG_F_UNPACK_MODE, 0, "unpacking to Dst with a column shift or transposition");
@@ -418,7 +328,7 @@ static unsigned speed(plan *p)
 {
     const wg_unpack_job *job = p->job;
     const uint8_t *lines = p->t->arch->unpack.lines[job->bits >= 16];
-    if (p->tileize)
+    if (p->form->tileize)
         return lines[X4];
     if (job->compressed || job->upsample >= 3 || job->bits == 2)
         return lines[X1];
@@ -443,13 +353,12 @@ static uint32_t lines_of(int64_t at, uint64_t datums, unsigned bits)
 }
 
 /* Decided here: where the end depends on the data (decompression from X to X), every output counts as an input. */
-static uint32_t lines(const plan *p)
+static inline uint32_t lines(const wg_unpack_form *f, const wg_unpack_job *job)
 {
-    const wg_unpack_job *job = p->job;
     uint64_t datums = job->count == UINT32_MAX ? job->outputs : job->count;
-    if (job->compressed)
+    if (__builtin_expect(job->compressed, 0))
         return lines_of(job->datums, datums, job->bits) + lines_of(job->deltas, datums, 4);
-    if (!p->tileize)
+    if (__builtin_expect(!f->tileize, 1))
         return lines_of(job->datums, datums, job->bits);
     uint64_t whole = datums / job->row;
     return (uint32_t)(whole * lines_of(job->datums, job->row, job->bits)) +
@@ -482,117 +391,154 @@ static void move_counters(wg_tile *t, unsigned unpacker, unsigned own, unsigned 
     }
 }
 
-/* ---- The simple UNPACR ---------------------------------------------------------------------------------------- */
+/* ---- By the counters ------------------------------------------------------------------------------------------- */
 
-/* Caches the plan if the next one can differ only in its counters. */
-static void keep_memo(plan *p)
+typedef struct place {
+    wg_tile *t;
+    const wg_unpack_form *form;
+    wg_unpack_job *job;
+    unsigned unpacker;
+    bool quiet; /* nothing is reported */
+} place;
+
+static void find_place(const place *p, wg_finding_code code, uint64_t subject, const char *what)
 {
-    wg_unpack_job *job = p->job;
-    wg_unpack_memo *memo = &p->t->backend.unpack.memo[p->unpacker];
-    memo->changes = 0;
-    if (p->found || p->pending || wg_touch_watched(p->t) || job->compressed || p->row_search || p->tileize ||
-        job->upsample || job->column_shift || job->broadcast || !p->multi_context ||
-        WG_GET(UNPACR, AutoIncContextID, p->word))
-        return;
-    memo->changes = p->t->regs.config.changes + 1;
-    job->serial = ++memo->serial;
-    memo->word = p->word;
-    memo->thread = (uint8_t)p->thread;
-    memo->adc = (uint8_t)p->adc;
-    memo->x_dim = p->x_dim;
-    memo->y_dim = p->y_dim;
-    memo->z_dim = p->z_dim;
-    memo->datums = (int64_t)p->in * 8;
-    memo->exponents = p->exponents;
-    memo->out_base = UNP(p, ADDR_BASE_REG_1_Base);
-    memo->out_y = UNP(p, ADDR_CTRL_XY_REG_1_Ystride);
-    memo->out_z = UNP(p, ADDR_CTRL_ZW_REG_1_Zstride);
-    memo->out_w = UNP(p, ADDR_CTRL_ZW_REG_1_Wstride);
-    memo->out_shift = job->wide ? 2 : wg_format_is_16(job->out_format) ? 1 : 0;
-    memo->adds_dest = memo->replaces_dest = false;
-    if (!p->unpacker) {
-        memo->dest = half(
-            section_bits(p, RELATIVE(REG5_Dest_cntx0_address) + p->context % 4 / 2, half_mask(p->context)), p->context);
-        memo->adds_dest = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
-        memo->replaces_dest = !memo->adds_dest;
-    }
-    memo->steps = (uint8_t)WG_GET(UNPACR, AddrMode, p->word);
-    memo->job = *job;
+    if (!p->quiet)
+        wg_findf(p->t, code, wg_insn_finding(&p->job->insn, subject, p->unpacker), "%s", what);
 }
 
-bool wg_unpack_plan_simple(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
+static void set_count(const place *p, uint32_t first, uint32_t end)
 {
-    const wg_unpack_memo *memo = &t->backend.unpack.memo[unpacker];
-    if (wg_touch_watched(t) || memo->word != job->insn.word || memo->thread != job->insn.thread ||
-        memo->changes != t->regs.config.changes + 1 || t->backend.config.instructions)
-        return false;
-    if (__builtin_expect(job->serial != memo->serial, 0)) {
-        wg_insn insn = job->insn;
-        uint64_t ready = job->ready_at;
-        *job = memo->job;
-        job->insn = insn;
-        job->ready_at = ready;
-        job->done_at = WG_NEVER;
-        job->fetched = 0;
+    if (__builtin_expect(end < first, 0)) {
+        /* The page's unsigned difference; Decided here: nothing is moved. */
+        find_place(p, WG_F_UNPACK_COUNT, first, "nothing was moved");
+        end = first;
     }
-    const wg_adc_channel *xy = t->regs.adc.unit[memo->adc][unpacker];
-    const wg_adc_channel *zw = t->regs.adc.unit[memo->thread][unpacker];
-    uint32_t end = xy[1].x + 1;
-    uint32_t address = memo->out_base + zw[1].y * memo->out_y + zw[1].z * memo->out_z + zw[1].w * memo->out_w;
-    uint32_t first = ((zw->w * memo->z_dim + zw->z) * memo->y_dim + xy->y) * memo->x_dim + xy->x;
-    int64_t datums = wrap(job, memo->datums + (int64_t)first * job->bits, 8);
-    /* Anything that would be reported takes the slow path. */
-    if (end < xy->x || address & ((1u << memo->out_shift) - 1) || (job->transpose && datums & 127))
-        return false;
-    address >>= memo->out_shift;
-    job->out = memo->replaces_dest ? memo->dest : memo->adds_dest ? address + memo->dest : address;
-    job->count = end - xy->x;
-    job->datums = datums;
-    job->exponents = wrap(job, memo->exponents + first, 16);
-    job->lines = lines_of(datums, job->count, job->bits);
-    job->waits = job->count != 0;
-    if (memo->steps)
-        move_counters(t, unpacker, memo->thread, memo->adc, memo->steps);
-    return true;
+    p->job->count = end - first;
+}
+
+static uint32_t blob_start(const wg_unpack_form *f, unsigned n) { return (f->blob_starts >> 4 * (n & 7) & 15) << 4; }
+
+/* Uncompressed: the position of the first datum, and their number. */
+static inline uint32_t first_uncompressed(const place *p, const wg_adc_channel *xy, const wg_adc_channel *zw)
+{
+    const wg_unpack_form *f = p->form;
+    uint32_t x = xy->x, y = xy->y, end = xy[1].x + 1;
+    if (__builtin_expect(f->row_search, 0)) {
+        if (f->blobs) {
+            unsigned last = (xy->x & 7) + 1;
+            x = blob_start(f, xy->y);
+            y = 0;
+            end = last == f->blobs ? f->x_dim & 0x1F0 : blob_start(f, last);
+        } else {
+            x = 0;
+            end = xy[1].x;
+        }
+    }
+    set_count(p, x, end);
+    return ((zw->w * f->z_dim + zw->z) * f->y_dim + y) * f->x_dim + x;
+}
+
+static uint32_t row_start(const place *p, uint32_t address)
+{
+    uint16_t value = 0;
+    if (!wg_l1_holds(p->t->spec->l1_bytes, address, 2))
+        find_place(p, WG_F_UNPACK_ADDRESS, address, "of a row start");
+    wg_touch_l1(p->t, WG_TOUCH_READ, address, 2);
+    wg_l1_read(p->t, address, 2, &value);
+    return value;
+}
+
+/* Compressed: the first augmented datum, from the row starts. */
+static uint32_t first_compressed(const place *p, const wg_adc_channel *xy, const wg_adc_channel *zw)
+{
+    const wg_unpack_form *f = p->form;
+    wg_unpack_job *job = p->job;
+    uint32_t y_dim = f->row_search && f->blobs ? f->blobs : f->y_dim;
+    uint32_t starts = f->row_starts + (zw->w * f->z_dim + zw->z) * y_dim * 2;
+    uint32_t first = row_start(p, starts + (xy->y & 0xFFu) * 2);
+    if (f->row_search) {
+        set_count(p, first, row_start(p, starts + ((xy->x & 0xFF) + 1) * 2));
+    } else if (xy->x == 0 && xy[1].x == f->x_dim - 1) {
+        set_count(p, first, row_start(p, starts + ((xy->y & 0xFFu) + 1) * 2));
+    } else {
+        set_count(p, xy->x, xy[1].x + 1);
+        job->drop = xy->x;
+        job->outputs = job->count;
+        job->count = UINT32_MAX;
+    }
+    return first;
+}
+
+static int64_t wrap(const wg_unpack_job *job, int64_t address, int64_t per_byte)
+{
+    return address > job->limit * per_byte ? address - job->fifo * per_byte : address;
+}
+
+static inline void locate(const place *p)
+{
+    const wg_unpack_form *f = p->form;
+    wg_unpack_job *job = p->job;
+    const wg_adc_channel *xy = p->t->regs.adc.unit[f->adc][p->unpacker];
+    const wg_adc_channel *zw = p->t->regs.adc.unit[f->thread][p->unpacker];
+    uint32_t first;
+    if (__builtin_expect(job->compressed, 0)) {
+        first = first_compressed(p, xy, zw);
+        uint32_t group = 32u * job->bits + 128; /* 32 datums, then 32 counters of four bits */
+        job->datums = (int64_t)f->in * 8 + (int64_t)(first / 32) * group;
+        job->deltas = wrap(job, job->datums + 32 * job->bits + first % 32 * 4, 8);
+        job->datums += first % 32 * job->bits;
+    } else {
+        first = first_uncompressed(p, xy, zw);
+        job->datums = (int64_t)f->in * 8 + (int64_t)first * job->bits;
+    }
+    job->datums = wrap(job, job->datums, 8);
+    job->exponents = wrap(job, f->exponents + first, 16);
+    if (__builtin_expect((job->transpose || f->tileize) && job->datums & 127, 0))
+        find_place(p, WG_F_UNPACK_ALIGNMENT, (uint64_t)(job->datums / 8),
+                   "transposing and tilizing need data that starts at a multiple of 16 bytes");
+
+    uint32_t out = f->out_base + zw[1].y * f->out_y + zw[1].z * f->out_z + zw[1].w * f->out_w;
+    if (__builtin_expect(out & ((1u << f->out_shift) - 1), 0))
+        find_place(p, WG_F_UNPACK_ALIGNMENT, out, "the output address is no multiple of the datum's size");
+    out >>= f->out_shift;
+    job->out = f->replaces_dest ? f->dest : f->adds_dest ? out + f->dest : out;
+    job->lines = lines(f, job);
+    job->waits = job->count && job->outputs;
 }
 
 /* ---- The whole plan ------------------------------------------------------------------------------------------ */
 
-static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool again)
+static void decode(wg_tile *t, unsigned unpacker, const wg_insn *insn, bool quiet, wg_unpack_form *f)
 {
-    plan p; /* set field by field: clearing it costs more than the rest */
-    p.t = t;
-    p.job = job;
-    p.unpacker = unpacker;
-    p.thread = job->insn.thread;
-    p.word = job->insn.word;
-    p.context = 0;
-    p.found = false;
-    p.again = again;
+    const uint64_t serial = f->serial;
+    *f = (wg_unpack_form){
+        .serial = serial + 1, .word = insn->word, .thread = insn->thread, .job = {.insn = *insn, .speed = 1}};
+    wg_unpack_job *job = &f->job;
+    plan p = {.t = t, .form = f, .job = job, .unpacker = unpacker, .thread = insn->thread, .word = insn->word};
+    p.quiet = quiet;
     p.fields = wg_cfg_fields[t->arch->id];
     p.thread_fields = wg_tcfg_fields[t->arch->id];
     p.base = p.fields[unpacker ? WG_CFG_THCON_SEC1_REG0_TileDescriptor : WG_CFG_THCON_SEC0_REG0_TileDescriptor].word;
     p.bank = t->regs.config.bank[wg_config_bank(t, p.thread)];
     p.thread_config = t->regs.config.thread[p.thread];
     p.pending = t->backend.config.instructions != 0;
+    job->what = WG_UNPACK_NOTHING;
     if (WG_GET(UNPACR, CfgContextCntInc, p.word)) { /* only increments the context counter */
-        job->what = WG_UNPACK_NOTHING;
         next_context(&p, *context_counter(&p));
         return;
     }
-    if (WG_GET(UNPACR, SearchCacheFlush, p.word)) { /* only flushes the row-start cache, which is not modelled */
-        job->what = WG_UNPACK_NOTHING;
+    if (WG_GET(UNPACR, SearchCacheFlush, p.word)) /* only flushes the row-start cache, which is not modelled */
         return;
-    }
     job->what = WG_UNPACK_MOVE;
-    p.row_search = WG_GET(UNPACR, RowSearch, p.word);
-    if (p.row_search)
+    f->row_search = WG_GET(UNPACR, RowSearch, p.word);
+    if (f->row_search)
         weak(&p, "RowSearch");
     choose_context(&p);
     read_tile(&p);
-    p.tileize = SECTION(&p, REG2_Tileize_mode);
-    plan_input(&p);
-    plan_output(&p);
+    f->tileize = SECTION(&p, REG2_Tileize_mode);
+    decode_input(&p);
+    decode_output(&p);
     choose_reading(&p);
     check_modes(&p);
     job->src_base = (uint8_t)(thread_config(&p, unpacker ? WG_TCFG_SRCB_SET_Base : WG_TCFG_SRCA_SET_Base) << 4);
@@ -606,16 +552,40 @@ static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool ag
     else if (job->broadcast)
         weak(&p, "broadcasting SrcB's row");
     job->speed = (uint8_t)speed(&p);
-    job->lines = lines(&p);
-    job->waits = job->count && job->outputs;
+    f->steps = (uint8_t)WG_GET(UNPACR, AddrMode, p.word);
     if (p.multi_context && WG_GET(UNPACR, AutoIncContextID, p.word))
         next_context(&p, p.context);
-    if (!again)
-        keep_memo(&p);
-    move_counters(p.t, p.unpacker, p.thread, p.adc, WG_GET(UNPACR, AddrMode, p.word));
+    else if (!p.found && !p.pending && !wg_touch_watched(t)) /* else the next one is decoded again */
+        f->changes = t->regs.config.changes + 1;
 }
 
-void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job) { make_plan(t, unpacker, job, false); }
+static void fill_in(wg_unpack_job *job, const wg_unpack_form *f)
+{
+    const wg_insn insn = job->insn;
+    const uint64_t ready = job->ready_at;
+    *job = f->job;
+    job->serial = f->serial;
+    job->insn = insn;
+    job->ready_at = ready;
+    job->done_at = WG_NEVER;
+}
+
+void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
+{
+    wg_unpack_form *f = &t->backend.unpack.form[unpacker];
+    if (__builtin_expect(f->word != job->insn.word || f->thread != job->insn.thread ||
+                             f->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
+                             wg_touch_watched(t),
+                         0))
+        decode(t, unpacker, &job->insn, false, f);
+    if (job->serial != f->serial)
+        fill_in(job, f);
+    if (job->what == WG_UNPACK_NOTHING)
+        return;
+    locate(&(place){.t = t, .form = f, .job = job, .unpacker = unpacker});
+    if (f->steps || wg_touch_watched(t))
+        move_counters(t, unpacker, f->thread, f->adc, f->steps);
+}
 
 void wg_unpack_sample_late(wg_tile *t, unsigned unpacker, wg_unpack_job *job, const wg_unpack_late *late)
 {
@@ -624,7 +594,10 @@ void wg_unpack_sample_late(wg_tile *t, unsigned unpacker, wg_unpack_job *job, co
     wg_unpack_job now = *job;
     *counter = late->context;
     t->regs.adc = late->adc;
-    make_plan(t, unpacker, &now, true);
+    wg_unpack_form form = {0};
+    decode(t, unpacker, &job->insn, true, &form);
+    fill_in(&now, &form);
+    locate(&(place){.t = t, .form = &form, .job = &now, .unpacker = unpacker, .quiet = true});
     *counter = context;
     t->regs.adc = adc;
     if (now.compressed != job->compressed || now.count != job->count)

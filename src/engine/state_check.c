@@ -297,7 +297,7 @@ void wg_state_derive(wg_tile *t)
     memset(b->matrix.cache.a_valid, 0, sizeof b->matrix.cache.a_valid);
     memset(b->matrix.cache.b_valid, 0, sizeof b->matrix.cache.b_valid);
     memset(b->vector.places, 0, sizeof b->vector.places);
-    memset(b->unpack.memo, 0, sizeof b->unpack.memo);
+    memset(b->unpack.form, 0, sizeof b->unpack.form);
     memset(b->pack.form, 0, sizeof b->pack.form);
     memset(b->pack.setup, 0, sizeof b->pack.setup);
     for (unsigned i = 0; i < WG_PACK_IN_FLIGHT; i++)

@@ -20,7 +20,7 @@ typedef enum wg_unpack_what {
 /* One instruction, with everything it read on acceptance. */
 typedef struct wg_unpack_job {
     wg_insn insn;
-    uint64_t serial;         /* of the wg_unpack_memo it was made from; 0: none */
+    uint64_t serial;         /* of its wg_unpack_form; 0: none */
     uint64_t ready_at;       /* its address phase, or only cycle, has ended */
     uint64_t done_at;        /* everything has been fetched, including any perturbation; WG_NEVER: not yet */
     uint32_t lines, fetched; /* 16-byte reads from L1 */
@@ -54,22 +54,24 @@ typedef struct wg_unpack_job {
 } wg_unpack_job;
 
 /*
- * The simple UNPACR is uncompressed, names its context and causes no finding. Successive ones differ only in their counters.
- * Data that depends on word and configuration is cached here, and in the job made from it.
+ * A decoded UNPACR: what its word and the configuration determine. A job remembers the form that it was filled in from.
  */
-typedef struct wg_unpack_memo {
-    uint64_t changes; /* of configuration, plus 1; 0: nothing is cached */
-    uint64_t serial;  /* unique; jobs remember it */
+typedef struct wg_unpack_form {
+    uint64_t changes; /* of configuration, plus 1; 0: it is not kept */
+    uint64_t serial;  /* unique */
     uint32_t word;
-    uint8_t thread, adc;
+    uint8_t thread, adc; /* whose counters: of Z and W and of the output; of X and Y */
     uint32_t x_dim, y_dim, z_dim;
-    int64_t datums, exponents; /* of datum 0, as in the job */
+    uint64_t in;       /* byte address of datum 0 (compressed: of group 0) */
+    int64_t exponents; /* of datum 0, as in the job */
+    uint32_t row_starts, blobs, blob_starts;
+    bool row_search, tileize;
     uint32_t out_base, out_y, out_z, out_w, dest;
     uint8_t out_shift;
     bool adds_dest, replaces_dest;
     uint8_t steps;     /* of the counters, as in the word */
-    wg_unpack_job job; /* as it was planned */
-} wg_unpack_memo;
+    wg_unpack_job job; /* filled in as far as this goes */
+} wg_unpack_form;
 
 /* Perturbed runs: the data with which a delayed UNPACR samples configuration late. */
 typedef struct wg_unpack_late {
@@ -92,8 +94,8 @@ typedef struct wg_unpack {
     uint64_t address_until;  /* an UNPACR is in its address phase before this cycle */
     uint8_t address_thread, address_unpacker;
     uint8_t held_format[2]; /* of the last UNPACR's output, which BH's SETDVALID records */
-    wg_unpack_memo memo[2];
-    bool after_dst; /* the last UNPACR of Unpacker 0 wrote Dst */
+    wg_unpack_form form[2]; /* of the last UNPACR */
+    bool after_dst;         /* the last UNPACR of Unpacker 0 wrote Dst */
 } wg_unpack;
 
 #endif

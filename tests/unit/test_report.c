@@ -63,7 +63,7 @@ static void test_hang(void **state)
     wg_destroy(dev);
 }
 
-/* Lines are as wide as asked for; a caller that knows fewer fields gets the memo. */
+/* Lines are as wide as asked for; a caller that knows fewer fields gets the default width. */
 static void test_width(void **state)
 {
     wg_device *dev = stuck(state);

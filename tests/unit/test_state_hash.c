@@ -251,7 +251,7 @@ static const member unpack[] = {LEFT(wg_unpack, job, TIME),
                                 LEFT(wg_unpack, address_thread, TIME),
                                 LEFT(wg_unpack, address_unpacker, TIME),
                                 HASHED(wg_unpack, held_format),
-                                LEFT(wg_unpack, memo, CACHE),
+                                LEFT(wg_unpack, form, CACHE),
                                 HASHED(wg_unpack, after_dst),
                                 END(wg_unpack)};
 

@@ -12,8 +12,8 @@ enum { THREAD = 1, NOP = 0x02000000, MOP = 0x01800000, REPLAY = 0x04000000 };
 /* One of the unit's, with any operands; registers that exist, mostly. */
 static uint32_t vector_word(const wg_tile *t)
 {
-    static const uint8_t memo[] = {0x70, 0x70, 0x72, 0x71, 0x84, 0x84, 0x85, 0x86, 0x79, 0x7E, 0x7B, 0x8F};
-    unsigned opcode = memo[below(sizeof memo)];
+    static const uint8_t opcodes[] = {0x70, 0x70, 0x72, 0x71, 0x84, 0x84, 0x85, 0x86, 0x79, 0x7E, 0x7B, 0x8F};
+    unsigned opcode = opcodes[below(sizeof opcodes)];
     if (below(4) == 0)
         do {
             opcode = below(256);
