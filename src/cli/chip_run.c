@@ -7,44 +7,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <waitgate/card.h>
 
-#include "cli/chip_run.h"
-#include "cli/chip_yaml.h"
-#include "cli/saved.h"
-#include "cli/session.h"
+#include "cli/chip_internal.h"
 #include "machine/device.h"
 
 /* Cycles between two checks of conditions; without any, between two checks for Ctrl-C. */
-enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100, SCHEMA = 1 };
-
-typedef struct shared_elf {
-    char *path;
-    wg_elf *elf;
-} shared_elf;
-
-typedef struct chip_tile {
-    unsigned x, y;
-    wg_session s; /* of a Tensix tile */
-} chip_tile;
-
-struct wg_chip_run {
-    const wg_args *args;
-    wg_chip_file file;
-    uint8_t *source;
-    wg_card *card;
-    wg_grid *grid;
-    uint8_t *host;
-    chip_tile *tile; /* Tensix tiles that the file names, in its order */
-    size_t tiles;
-    shared_elf *elf;
-    size_t elfs;
-    wg_inputs inputs;      /* memory that the file fills */
-    wg_saved_chip saved;   /* that the run goes on from */
-    wg_races_group *races; /* check */
-    wg_ended ended;
-};
-typedef wg_chip_run chip_run;
+enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100 };
 
 bool wg_is_chip_file(const char *path)
 {
@@ -52,40 +20,15 @@ bool wg_is_chip_file(const char *path)
     return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-/* ---- Files ----------------------------------------------------------------------------------------------- */
-
-/* A path of the file: from its folder, with {x} and {y} for the tile. Freed by the caller. */
-static char *resolve(const chip_run *r, const char *path, const chip_tile *t)
+static wg_elf *shared_program(wg_chip_run *r, const char *path, wg_chip_mark mark)
 {
-    const char *slash = strrchr(r->file.name, '/');
-    wg_text out = {0};
-    if (path[0] != '/' && slash)
-        wg_text_add(&out, r->file.name, (size_t)(slash - r->file.name) + 1);
-    for (const char *p = path; *p; p++) {
-        bool x = strncmp(p, "{x}", 3) == 0, y = strncmp(p, "{y}", 3) == 0;
-        if (t && (x || y)) {
-            wg_textf(&out, "%u", x ? t->x : t->y);
-            p += 2;
-        } else {
-            wg_text_add(&out, p, 1);
-        }
-    }
-    if (out.failed) {
-        wg_text_free(&out);
-        return NULL;
-    }
-    return out.data;
-}
-
-static wg_elf *shared_program(chip_run *r, const char *path, wg_chip_mark mark)
-{
-    char message[512], *full = resolve(r, path, NULL);
+    char message[512], *full = wg_chip_path(r, path, NULL);
     for (size_t i = 0; full && i < r->elfs; i++)
         if (strcmp(r->elf[i].path, full) == 0) {
             free(full);
             return r->elf[i].elf;
         }
-    shared_elf *more = full ? wg_realloc(r->elf, (r->elfs + 1) * sizeof *r->elf) : NULL;
+    wg_shared_elf *more = full ? wg_realloc(r->elf, (r->elfs + 1) * sizeof *r->elf) : NULL;
     if (!more) {
         free(full);
         r->file.out_of_memory = true;
@@ -98,29 +41,11 @@ static wg_elf *shared_program(chip_run *r, const char *path, wg_chip_mark mark)
         free(full);
         return NULL;
     }
-    r->elf[r->elfs++] = (shared_elf){full, elf};
+    r->elf[r->elfs++] = (wg_shared_elf){full, elf};
     return elf;
 }
 
 /* ---- Opening --------------------------------------------------------------------------------------------- */
-
-static bool host_read(void *user, uint64_t address, void *to, size_t bytes)
-{
-    const chip_run *r = user;
-    if (!r->host || address > r->file.host_bytes || bytes > r->file.host_bytes - address)
-        return false;
-    memcpy(to, r->host + address, bytes);
-    return true;
-}
-
-static bool host_write(void *user, uint64_t address, const void *from, size_t bytes)
-{
-    chip_run *r = user;
-    if (!r->host || address > r->file.host_bytes || bytes > r->file.host_bytes - address)
-        return false;
-    memcpy(r->host + address, from, bytes);
-    return true;
-}
 
 /* Options for a single tile do not apply here. */
 static bool refuse_options(const wg_args *args, wg_text *error)
@@ -151,7 +76,7 @@ static bool refuse_options(const wg_args *args, wg_text *error)
     return true;
 }
 
-static bool apply_options(chip_run *r, wg_text *error)
+static bool apply_options(wg_chip_run *r, wg_text *error)
 {
     static const char *const profiles[] = {"documented", "silicon"};
     wg_grid_desc *g = &r->file.grid;
@@ -171,30 +96,30 @@ static bool apply_options(chip_run *r, wg_text *error)
     return wg_lockstep_wanted(&g->lockstep, error) && wg_shortcuts_wanted(&g->shortcuts, error);
 }
 
-static chip_tile *tile_at(chip_run *r, wg_chip_place at, wg_text *error)
+static wg_chip_tile *tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)
 {
     for (size_t i = 0; i < r->tiles; i++)
         if (r->tile[i].x == at.x && r->tile[i].y == at.y)
             return &r->tile[i];
-    chip_tile *t = &r->tile[r->tiles];
+    wg_chip_tile *t = &r->tile[r->tiles];
     wg_device *dev = wg_grid_tile(r->grid, at.x, at.y);
     if (!dev) {
         wg_textf(error, "waitgate: %s\n", wg_grid_error(r->grid));
         return NULL;
     }
     const wg_grid_desc *g = &r->file.grid;
-    *t = (chip_tile){.x = at.x,
-                     .y = at.y,
-                     .s = {.args = r->args,
-                           .dev = dev,
-                           .title = r->file.name,
-                           .expectations_hold = true,
-                           .desc = {.struct_size = sizeof t->s.desc, .arch = g->arch, .profile = g->profile}}};
+    *t = (wg_chip_tile){.x = at.x,
+                        .y = at.y,
+                        .s = {.args = r->args,
+                              .dev = dev,
+                              .title = r->file.name,
+                              .expectations_hold = true,
+                              .desc = {.struct_size = sizeof t->s.desc, .arch = g->arch, .profile = g->profile}}};
     r->tiles++;
     return t;
 }
 
-static bool place_programs(chip_run *r, const wg_chip_tiles *entry, chip_tile *t)
+static bool place_programs(wg_chip_run *r, const wg_chip_tiles *entry, wg_chip_tile *t)
 {
     bool right = true;
     for (unsigned c = 0; c < WG_CORES; c++) {
@@ -216,7 +141,7 @@ static bool place_programs(chip_run *r, const wg_chip_tiles *entry, chip_tile *t
     return right;
 }
 
-static bool open_tiles(chip_run *r, wg_text *error)
+static bool open_tiles(wg_chip_run *r, wg_text *error)
 {
     size_t most = 0;
     for (size_t i = 0; i < r->file.tiles; i++)
@@ -232,7 +157,7 @@ static bool open_tiles(chip_run *r, wg_text *error)
             wg_tile_kind kind = wg_grid_kind(r->grid, at.x, at.y);
             if (kind != WG_TILE_TENSIX && (kind != WG_TILE_ETH || !wg_chip_runs(&r->file.tile[i])))
                 continue;
-            chip_tile *t = tile_at(r, at, error);
+            wg_chip_tile *t = tile_at(r, at, error);
             if (!t)
                 return false;
             right = place_programs(r, &r->file.tile[i], t) && right;
@@ -240,96 +165,8 @@ static bool open_tiles(chip_run *r, wg_text *error)
     return right;
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------------------- */
-
-typedef bool (*memory_fn)(chip_run *r, const chip_tile *at, uint64_t address, uint8_t *data, size_t bytes, bool write);
-
-static bool tile_memory(chip_run *r, const chip_tile *at, uint64_t address, uint8_t *data, size_t bytes, bool write)
-{
-    return (write ? wg_card_tile_write(r->card, at->x, at->y, address, data, bytes)
-                  : wg_card_tile_read(r->card, at->x, at->y, address, data, bytes)) == WG_OK;
-}
-
-static bool host_memory(chip_run *r, const chip_tile *at, uint64_t address, uint8_t *data, size_t bytes, bool write)
-{
-    (void)at;
-    return write ? host_write(r, address, data, bytes) : host_read(r, address, data, bytes);
-}
-
-static void refuse_memory(chip_run *r, const chip_tile *at, const wg_chip_image *image, size_t bytes, const char *what)
-{
-    if (at)
-        wg_chip_complain(&r->file, image->mark, "%zu bytes at 0x%llx of tile [%u, %u] cannot be %s: %s", bytes,
-                         (unsigned long long)image->address, at->x, at->y, what, wg_card_error(r->card));
-    else
-        wg_chip_complain(&r->file, image->mark, "%zu bytes at 0x%llx are not all in the host's %llu bytes", bytes,
-                         (unsigned long long)image->address, (unsigned long long)r->file.host_bytes);
-}
-
-static bool load_image(chip_run *r, const chip_tile *at, const wg_chip_image *image, memory_fn memory, wg_text *error)
-{
-    wg_text bytes = {0};
-    wg_image_shape shape = {.type = image->type, .tilized = image->tilized};
-    bool ok = true;
-    if (image->file) {
-        char *path = resolve(r, image->file, at);
-        ok = path && wg_image_read(r->file.name, path, &shape, &bytes, error);
-        free(path);
-    } else {
-        wg_text_add(&bytes, image->word, 4 * image->words);
-    }
-    if (ok && bytes.size && !(ok = memory(r, at, image->address, (uint8_t *)bytes.data, bytes.size, true)))
-        refuse_memory(r, at, image, bytes.size, "written");
-    const char *name = image->file ? image->file : r->file.name;
-    if (ok && at &&
-        !wg_inputs_add(
-            &r->inputs,
-            &(wg_input){.x = at->x, .y = at->y, .address = image->address, .bytes = bytes.size, .shape = shape},
-            name)) {
-        r->file.out_of_memory = true;
-        ok = false;
-    }
-    wg_text_free(&bytes);
-    return ok;
-}
-
-static bool dump_image(chip_run *r, const chip_tile *at, const wg_chip_image *image, memory_fn memory, wg_text *error)
-{
-    uint8_t *bytes = wg_malloc((size_t)image->length);
-    char *path = resolve(r, image->file, at);
-    wg_image_shape shape = {image->type, image->tilized, image->rows, image->columns};
-    bool ok = bytes && path;
-    if (!ok)
-        wg_textf(error, "waitgate: out of memory\n");
-    else if (!(ok = memory(r, at, image->address, bytes, (size_t)image->length, false)))
-        refuse_memory(r, at, image, (size_t)image->length, "read");
-    else
-        ok = wg_image_write(r->file.name, path, &shape, bytes, (size_t)image->length, error);
-    free(path);
-    free(bytes);
-    return ok;
-}
-
-static bool all_images(chip_run *r, bool dump, wg_text *error)
-{
-    bool (*move)(chip_run *, const chip_tile *, const wg_chip_image *, memory_fn, wg_text *) =
-        dump ? dump_image : load_image;
-    bool ok = true;
-    for (size_t i = 0; ok && i < (dump ? r->file.host_dumps : r->file.host_loads); i++)
-        ok = move(r, NULL, dump ? &r->file.host_dump[i] : &r->file.host_load[i], host_memory, error);
-    for (size_t i = 0; ok && i < r->file.tiles; i++) {
-        const wg_chip_tiles *entry = &r->file.tile[i];
-        for (size_t k = 0; ok && k < entry->places; k++) {
-            chip_tile at = {.x = entry->place[k].x, .y = entry->place[k].y};
-            for (size_t n = 0; ok && n < (dump ? entry->dumps : entry->loads); n++)
-                ok = move(r, &at, dump ? &entry->dump[n] : &entry->load[n], tile_memory, error);
-        }
-    }
-    return ok;
-}
-
 /* A race detector for each tile of the file; packets carry their senders' clocks. */
-static bool open_check(chip_run *r, wg_text *error)
+static bool open_check(wg_chip_run *r, wg_text *error)
 {
     if (!(r->races = wg_races_group_new())) {
         wg_textf(error, "waitgate: out of memory\n");
@@ -348,7 +185,7 @@ static bool open_check(chip_run *r, wg_text *error)
 /* The run of tile number `index`; NULL: the file does not name it. */
 static wg_session *of_tile(void *chip, unsigned index)
 {
-    chip_run *r = chip;
+    wg_chip_run *r = chip;
     unsigned width = wg_grid_width(r->grid);
     for (size_t i = 0; i < r->tiles; i++)
         if (r->tile[i].y * width + r->tile[i].x == index)
@@ -357,7 +194,7 @@ static wg_session *of_tile(void *chip, unsigned index)
 }
 
 /* The state of the snapshot; the limit counts from there. */
-static bool goes_on(chip_run *r, wg_text *error)
+static bool goes_on(wg_chip_run *r, wg_text *error)
 {
     if (!wg_saved_chip_apply(&r->saved, r->grid, r->host, r->file.host_bytes, error))
         return false;
@@ -366,11 +203,11 @@ static bool goes_on(chip_run *r, wg_text *error)
     return true;
 }
 
-static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
+static bool open_run(wg_chip_run *r, const wg_args *args, wg_text *error)
 {
     char message[512];
     size_t size;
-    *r = (chip_run){.args = args};
+    *r = (wg_chip_run){.args = args};
     unsigned stop_on = WG_SEVERITY_NEVER;
     const char *chip;
     if (!refuse_options(args, error) || !wg_save_check(args, error) ||
@@ -384,8 +221,11 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
     if (!wg_chip_parse(&r->file, chip, (const char *)r->source, size) || !apply_options(r, error) ||
         (r->saved.file && !wg_saved_chip_fits(&r->saved, &r->file.grid, chip, error)))
         return false;
-    wg_card_desc desc = {
-        .struct_size = sizeof desc, .grid = &r->file.grid, .host_read = host_read, .host_write = host_write, .host = r};
+    wg_card_desc desc = {.struct_size = sizeof desc,
+                         .grid = &r->file.grid,
+                         .host_read = wg_chip_host_read,
+                         .host_write = wg_chip_host_write,
+                         .host = r};
     wg_status status = wg_card_create(&desc, &r->card);
     if (status != WG_OK || (r->file.host_bytes && !(r->host = wg_calloc(1, (size_t)r->file.host_bytes)))) {
         wg_textf(error, "waitgate: %s\n", wg_status_text(status == WG_OK ? WG_ERR_NO_MEMORY : status));
@@ -393,7 +233,7 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
     }
     r->grid = wg_card_grid(r->card);
     if (!open_tiles(r, error) || (args->command == WG_CMD_CHECK && !open_check(r, error)) ||
-        !all_images(r, false, error))
+        !wg_chip_images(r, false, error))
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
@@ -409,7 +249,7 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
     return !r->saved.file || goes_on(r, error);
 }
 
-static void close_run(chip_run *r)
+static void close_run(wg_chip_run *r)
 {
     for (size_t i = 0; i < r->tiles; i++) {
         r->tile[i].s.dev = NULL; /* the grid's */
@@ -432,7 +272,7 @@ static void close_run(chip_run *r)
 
 /* ---- Time ------------------------------------------------------------------------------------------------ */
 
-static bool has_until(const chip_run *r)
+static bool has_until(const wg_chip_run *r)
 {
     for (size_t i = 0; i < r->file.tiles; i++)
         if (r->file.tile[i].until.mask)
@@ -440,7 +280,7 @@ static bool has_until(const chip_run *r)
     return false;
 }
 
-static bool until_holds(chip_run *r)
+static bool until_holds(wg_chip_run *r)
 {
     for (size_t i = 0; i < r->file.tiles; i++) {
         const wg_chip_tiles *entry = &r->file.tile[i];
@@ -456,11 +296,11 @@ static bool until_holds(chip_run *r)
 
 static bool save(void *run, const char *path, wg_text *error)
 {
-    chip_run *r = run;
+    wg_chip_run *r = run;
     return wg_saved_chip_write(r->grid, &r->file.grid, r->file.name, r->host, r->file.host_bytes, path, error);
 }
 
-static bool drive(chip_run *r, wg_text *error)
+static bool drive(wg_chip_run *r, wg_text *error)
 {
     bool until = has_until(r), saved = true;
     uint64_t stretch = until ? UNTIL_STRETCH : STRETCH, save_at = wg_save_next(r->args, wg_grid_cycle(r->grid));
@@ -533,7 +373,7 @@ wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)
 
 wg_chip_run *wg_chip_open(const wg_args *args, wg_text *error)
 {
-    chip_run *r = wg_calloc(1, sizeof *r);
+    wg_chip_run *r = wg_calloc(1, sizeof *r);
     if (r && open_run(r, args, error))
         return r;
     if (r) {
@@ -566,7 +406,7 @@ uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes)
 }
 
 /* The waits of each tile. */
-static bool inspect(chip_run *r, wg_text *error)
+static bool inspect(wg_chip_run *r, wg_text *error)
 {
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
@@ -597,192 +437,18 @@ static bool inspect(chip_run *r, wg_text *error)
     return true;
 }
 
-/* ---- Report ---------------------------------------------------------------------------------------------- */
-
-static bool undefined(const wg_finding *f) { return wg_finding_info_at(f->code)->severity >= WG_SEVERITY_UNDEFINED; }
-
-static int status_of(chip_run *r)
-{
-    if (r->ended == WG_ENDED_INTERRUPT)
-        return WG_EXIT_INTERRUPTED;
-    if (r->ended == WG_ENDED_HUNG)
-        return WG_EXIT_HANG;
-    if (r->ended == WG_ENDED_LIMIT)
-        return WG_EXIT_LIMIT;
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++)
-        if (undefined(wg_card_finding_at(r->card, i, NULL)))
-            return WG_EXIT_UNDEFINED;
-    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
-        for (unsigned x = 0; x < wg_grid_width(r->grid); x++) {
-            const wg_device *dev = wg_grid_peek(r->grid, x, y);
-            for (size_t i = 0; dev && i < wg_finding_count(dev); i++)
-                if (undefined(wg_finding_at(dev, i)))
-                    return WG_EXIT_UNDEFINED;
-        }
-    for (size_t i = 0; r->races && i < r->tiles; i++) {
-        wg_session *s = &r->tile[i].s;
-        bool findings = wg_check_fails(s);
-        for (size_t k = 0; k < wg_finding_count(s->dev); k++)
-            findings |= wg_finding_info_at(wg_finding_at(s->dev, k)->code)->severity >= s->fail_on;
-        if (findings)
-            return WG_EXIT_FINDINGS;
-    }
-    return WG_EXIT_DONE;
-}
-
-/* The session of a tile; a tile created only by traffic has no programs. */
-static wg_session *session_of(chip_run *r, unsigned x, unsigned y, wg_session *bare)
-{
-    for (size_t i = 0; i < r->tiles; i++)
-        if (r->tile[i].x == x && r->tile[i].y == y)
-            return &r->tile[i].s;
-    *bare = (wg_session){.args = r->args,
-                         .dev = wg_grid_peek(r->grid, x, y),
-                         .desc = {.arch = r->file.grid.arch, .profile = r->file.grid.profile}};
-    return bare;
-}
-
-static void report_text(chip_run *r, int status, wg_text *out)
-{
-    static const char *const sentence[] = {
-        "done", "done (until)", "hangs", "stopped by the cycle limit", "stopped by a finding", "interrupted"};
-    wg_session bare;
-    if (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE)
-        wg_textf(out, "%s: %s after %llu cycles (%s, %zu tile%s)\n", r->file.name, sentence[r->ended],
-                 (unsigned long long)wg_grid_cycle(r->grid), wg_arch_title(r->file.grid.arch), r->tiles,
-                 r->tiles == 1 ? "" : "s");
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
-        wg_where at;
-        const wg_finding *f = wg_card_finding_at(r->card, i, &at);
-        if (at.x != WG_NOWHERE)
-            wg_textf(out, "tile %u-%u, %s\n", at.x, at.y, wg_tile_kind_name(wg_grid_kind(r->grid, at.x, at.y)));
-        wg_report_finding(session_of(r, at.x, at.y, &bare), f, out);
-    }
-    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
-        for (unsigned x = 0; x < wg_grid_width(r->grid); x++) {
-            wg_device *dev = wg_grid_peek(r->grid, x, y);
-            if (!dev)
-                continue;
-            wg_session *s = session_of(r, x, y, &bare);
-            if (wg_finding_count(dev) || s->hang || s->stats || s->timeline || s->races)
-                wg_textf(out, "%s %u-%u\n", dev->tile->spec->title, x, y);
-            const wg_race_words w = wg_check_words(s);
-            if (s->hang)
-                wg_hang_verdict_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
-            for (size_t i = 0; i < wg_finding_count(dev); i++)
-                wg_report_finding(s, wg_finding_at(dev, i), out);
-            if (s->races)
-                wg_report_races(s, out);
-            if (s->hang)
-                wg_hang_state_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
-            if (s->stats)
-                wg_report_stats(s, out);
-            if (s->timeline)
-                wg_report_timeline(s, out, out->colour);
-        }
-}
-
-static void tile_json(chip_run *r, unsigned x, unsigned y, wg_json *j)
-{
-    wg_session bare, *s = session_of(r, x, y, &bare);
-    wg_json_open(j, NULL, '{');
-    wg_json_uint(j, "x", x);
-    wg_json_uint(j, "y", y);
-    wg_report_cores_json(s, j);
-    wg_json_open(j, "findings", '[');
-    for (size_t i = 0; i < wg_finding_count(s->dev); i++)
-        wg_report_finding_json(s, wg_finding_at(s->dev, i), j, NULL);
-    wg_json_close(j, ']');
-    if (s->races)
-        wg_report_races_json(s, j);
-    wg_collect_json(s, j);
-    if (s->hang)
-        wg_report_hang_json(s, j);
-    if (s->stats)
-        wg_report_stats_json(s, j);
-    wg_json_close(j, '}');
-}
-
-static void report_json(chip_run *r, int status, wg_text *out)
-{
-    static const char *const ended[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
-    wg_json json = {.out = out}, *j = &json;
-    wg_session bare;
-    wg_json_open(j, NULL, '{');
-    wg_json_uint(j, "schema", SCHEMA);
-    wg_json_text(j, "waitgate", wg_version());
-    wg_json_text(j, "program", r->file.name);
-    wg_json_text(j, "arch", r->file.grid.arch == WG_ARCH_WH ? "wh" : "bh");
-    wg_json_text(j, "profile", r->file.grid.profile == WG_PROFILE_SILICON ? "silicon" : "documented");
-    wg_json_uint(j, "seed", r->file.grid.seed);
-    wg_json_text(j, "result", ended[r->ended]);
-    wg_json_uint(j, "status", (uint64_t)status);
-    wg_json_uint(j, "cycles", wg_grid_cycle(r->grid));
-    wg_json_open(j, "findings", '['); /* about other tiles and the host */
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
-        wg_where at;
-        const wg_finding *f = wg_card_finding_at(r->card, i, &at);
-        wg_json_open(j, NULL, '{');
-        wg_json_uint(j, "x", at.x);
-        wg_json_uint(j, "y", at.y);
-        wg_report_finding_json(session_of(r, at.x, at.y, &bare), f, j, "finding");
-        wg_json_close(j, '}');
-    }
-    wg_json_close(j, ']');
-    wg_json_open(j, "tiles", '[');
-    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
-        for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
-            if (wg_grid_peek(r->grid, x, y))
-                tile_json(r, x, y, j);
-    wg_json_close(j, ']');
-    wg_json_close(j, '}');
-}
-
-static void collect(chip_run *r, wg_reports *all)
-{
-    wg_session bare;
-    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
-        for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
-            if (wg_grid_peek(r->grid, x, y))
-                wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, all);
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
-        wg_where at;
-        const wg_finding *f = wg_card_finding_at(r->card, i, &at);
-        const wg_race_words w = wg_check_words(session_of(r, at.x, at.y, &bare));
-        wg_report *report = wg_reports_finding(all, &w, f);
-        if (report && at.x != WG_NOWHERE) {
-            report->x = (int)at.x;
-            report->y = (int)at.y;
-        }
-    }
-}
-
-/* SARIF, for a file and for `waitgate test`. */
-static bool write_sarif(chip_run *r, int status, wg_text *result, wg_text *error)
-{
-    wg_reports all = {0};
-    if (!result && !r->args->value[WG_OPT_SARIF])
-        return true;
-    collect(r, &all);
-    if (result)
-        wg_reports_sarif_run(&all, status, &(wg_json){.out = result});
-    bool ok = !r->args->value[WG_OPT_SARIF] || wg_write_sarif(r->args, &all, status, error);
-    wg_reports_free(&all);
-    return ok;
-}
-
 int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
 {
-    chip_run r;
+    wg_chip_run r;
     int status = WG_EXIT_ERROR;
     if (open_run(&r, args, error) && drive(&r, error) && inspect(&r, error)) {
-        status = status_of(&r);
+        status = wg_chip_status(&r);
         if (args->value[WG_OPT_JSON])
-            report_json(&r, status, out);
+            wg_chip_report_json(&r, status, out);
         else
-            report_text(&r, status, out);
+            wg_chip_report_text(&r, status, out);
         result->cycles = wg_grid_cycle(r.grid);
-        if (!all_images(&r, true, error) || !write_sarif(&r, status, result->sarif, error))
+        if (!wg_chip_images(&r, true, error) || !wg_chip_sarif(&r, status, result->sarif, error))
             status = WG_EXIT_ERROR;
     }
     wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);

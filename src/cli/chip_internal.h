@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run of a chip file, as its own files see it: chip_run.c, chip_memory.c, chip_report.c. */
+#ifndef WG_CHIP_INTERNAL_H
+#define WG_CHIP_INTERNAL_H
+
+#include <waitgate/card.h>
+
+#include "cli/chip_run.h"
+#include "cli/chip_yaml.h"
+#include "cli/saved.h"
+#include "cli/session.h"
+
+typedef struct wg_shared_elf {
+    char *path;
+    wg_elf *elf;
+} wg_shared_elf;
+
+typedef struct wg_chip_tile {
+    unsigned x, y;
+    wg_session s; /* of a Tensix tile */
+} wg_chip_tile;
+
+struct wg_chip_run {
+    const wg_args *args;
+    wg_chip_file file;
+    uint8_t *source;
+    wg_card *card;
+    wg_grid *grid;
+    uint8_t *host;
+    wg_chip_tile *tile; /* Tensix tiles that the file names, in its order */
+    size_t tiles;
+    wg_shared_elf *elf;
+    size_t elfs;
+    wg_inputs inputs;      /* memory that the file fills */
+    wg_saved_chip saved;   /* that the run goes on from */
+    wg_races_group *races; /* check */
+    wg_ended ended;
+};
+
+/* chip_memory.c: memory that the file fills, and files that it asks for. */
+bool wg_chip_images(wg_chip_run *r, bool dump, wg_text *error);
+bool wg_chip_host_read(void *run, uint64_t address, void *to, size_t bytes);
+bool wg_chip_host_write(void *run, uint64_t address, const void *from, size_t bytes);
+/* A path of the file: from its folder, with {x} and {y} for the tile. Freed by the caller. */
+char *wg_chip_path(const wg_chip_run *r, const char *path, const wg_chip_tile *t);
+
+/* chip_report.c: the exit status, and the report in all its forms. */
+int wg_chip_status(wg_chip_run *r);
+void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out);
+void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out);
+/* SARIF, for a file and for `waitgate test`. */
+bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report of a run of a chip file: what ended it, then tile by tile findings, races, hangs and what was watched.
+ */
+#include "cli/chip_internal.h"
+#include "machine/device.h"
+
+enum { SCHEMA = 1 };
+
+static bool undefined(const wg_finding *f) { return wg_finding_info_at(f->code)->severity >= WG_SEVERITY_UNDEFINED; }
+
+int wg_chip_status(wg_chip_run *r)
+{
+    if (r->ended == WG_ENDED_INTERRUPT)
+        return WG_EXIT_INTERRUPTED;
+    if (r->ended == WG_ENDED_HUNG)
+        return WG_EXIT_HANG;
+    if (r->ended == WG_ENDED_LIMIT)
+        return WG_EXIT_LIMIT;
+    for (size_t i = 0; i < wg_card_finding_count(r->card); i++)
+        if (undefined(wg_card_finding_at(r->card, i, NULL)))
+            return WG_EXIT_UNDEFINED;
+    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(r->grid); x++) {
+            const wg_device *dev = wg_grid_peek(r->grid, x, y);
+            for (size_t i = 0; dev && i < wg_finding_count(dev); i++)
+                if (undefined(wg_finding_at(dev, i)))
+                    return WG_EXIT_UNDEFINED;
+        }
+    for (size_t i = 0; r->races && i < r->tiles; i++) {
+        wg_session *s = &r->tile[i].s;
+        bool findings = wg_check_fails(s);
+        for (size_t k = 0; k < wg_finding_count(s->dev); k++)
+            findings |= wg_finding_info_at(wg_finding_at(s->dev, k)->code)->severity >= s->fail_on;
+        if (findings)
+            return WG_EXIT_FINDINGS;
+    }
+    return WG_EXIT_DONE;
+}
+
+/* The session of a tile; a tile created only by traffic has no programs. */
+static wg_session *session_of(wg_chip_run *r, unsigned x, unsigned y, wg_session *bare)
+{
+    for (size_t i = 0; i < r->tiles; i++)
+        if (r->tile[i].x == x && r->tile[i].y == y)
+            return &r->tile[i].s;
+    *bare = (wg_session){.args = r->args,
+                         .dev = wg_grid_peek(r->grid, x, y),
+                         .desc = {.arch = r->file.grid.arch, .profile = r->file.grid.profile}};
+    return bare;
+}
+
+void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out)
+{
+    static const char *const sentence[] = {
+        "done", "done (until)", "hangs", "stopped by the cycle limit", "stopped by a finding", "interrupted"};
+    wg_session bare;
+    if (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE)
+        wg_textf(out, "%s: %s after %llu cycles (%s, %zu tile%s)\n", r->file.name, sentence[r->ended],
+                 (unsigned long long)wg_grid_cycle(r->grid), wg_arch_title(r->file.grid.arch), r->tiles,
+                 r->tiles == 1 ? "" : "s");
+    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+        wg_where at;
+        const wg_finding *f = wg_card_finding_at(r->card, i, &at);
+        if (at.x != WG_NOWHERE)
+            wg_textf(out, "tile %u-%u, %s\n", at.x, at.y, wg_tile_kind_name(wg_grid_kind(r->grid, at.x, at.y)));
+        wg_report_finding(session_of(r, at.x, at.y, &bare), f, out);
+    }
+    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(r->grid); x++) {
+            wg_device *dev = wg_grid_peek(r->grid, x, y);
+            if (!dev)
+                continue;
+            wg_session *s = session_of(r, x, y, &bare);
+            if (wg_finding_count(dev) || s->hang || s->stats || s->timeline || s->races)
+                wg_textf(out, "%s %u-%u\n", dev->tile->spec->title, x, y);
+            const wg_race_words w = wg_check_words(s);
+            if (s->hang)
+                wg_hang_verdict_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
+            for (size_t i = 0; i < wg_finding_count(dev); i++)
+                wg_report_finding(s, wg_finding_at(dev, i), out);
+            if (s->races)
+                wg_report_races(s, out);
+            if (s->hang)
+                wg_hang_state_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
+            if (s->stats)
+                wg_report_stats(s, out);
+            if (s->timeline)
+                wg_report_timeline(s, out, out->colour);
+        }
+}
+
+static void tile_json(wg_chip_run *r, unsigned x, unsigned y, wg_json *j)
+{
+    wg_session bare, *s = session_of(r, x, y, &bare);
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "x", x);
+    wg_json_uint(j, "y", y);
+    wg_report_cores_json(s, j);
+    wg_json_open(j, "findings", '[');
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++)
+        wg_report_finding_json(s, wg_finding_at(s->dev, i), j, NULL);
+    wg_json_close(j, ']');
+    if (s->races)
+        wg_report_races_json(s, j);
+    wg_collect_json(s, j);
+    if (s->hang)
+        wg_report_hang_json(s, j);
+    if (s->stats)
+        wg_report_stats_json(s, j);
+    wg_json_close(j, '}');
+}
+
+void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
+{
+    static const char *const ended[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
+    wg_json json = {.out = out}, *j = &json;
+    wg_session bare;
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", SCHEMA);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_text(j, "program", r->file.name);
+    wg_json_text(j, "arch", r->file.grid.arch == WG_ARCH_WH ? "wh" : "bh");
+    wg_json_text(j, "profile", r->file.grid.profile == WG_PROFILE_SILICON ? "silicon" : "documented");
+    wg_json_uint(j, "seed", r->file.grid.seed);
+    wg_json_text(j, "result", ended[r->ended]);
+    wg_json_uint(j, "status", (uint64_t)status);
+    wg_json_uint(j, "cycles", wg_grid_cycle(r->grid));
+    wg_json_open(j, "findings", '['); /* about other tiles and the host */
+    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+        wg_where at;
+        const wg_finding *f = wg_card_finding_at(r->card, i, &at);
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "x", at.x);
+        wg_json_uint(j, "y", at.y);
+        wg_report_finding_json(session_of(r, at.x, at.y, &bare), f, j, "finding");
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_open(j, "tiles", '[');
+    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
+            if (wg_grid_peek(r->grid, x, y))
+                tile_json(r, x, y, j);
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}
+
+static void collect(wg_chip_run *r, wg_reports *all)
+{
+    wg_session bare;
+    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
+            if (wg_grid_peek(r->grid, x, y))
+                wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, all);
+    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+        wg_where at;
+        const wg_finding *f = wg_card_finding_at(r->card, i, &at);
+        const wg_race_words w = wg_check_words(session_of(r, at.x, at.y, &bare));
+        wg_report *report = wg_reports_finding(all, &w, f);
+        if (report && at.x != WG_NOWHERE) {
+            report->x = (int)at.x;
+            report->y = (int)at.y;
+        }
+    }
+}
+
+/* SARIF, for a file and for `waitgate test`. */
+bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error)
+{
+    wg_reports all = {0};
+    if (!result && !r->args->value[WG_OPT_SARIF])
+        return true;
+    collect(r, &all);
+    if (result)
+        wg_reports_sarif_run(&all, status, &(wg_json){.out = result});
+    bool ok = !r->args->value[WG_OPT_SARIF] || wg_write_sarif(r->args, &all, status, error);
+    wg_reports_free(&all);
+    return ok;
+}
