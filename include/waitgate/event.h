@@ -94,6 +94,9 @@ typedef enum wg_event_kind {
     ((uint32_t)(path) | (uint32_t)(index) << 8 | (uint32_t)(bytes) << 16 | (uint32_t)(rd) << 24)
 #define WG_REQUEST_PATH(word) ((uint8_t)(word))
 #define WG_REQUEST_RD(word) ((uint8_t)((word) >> 24))
+/* Of an arrived packet. */
+#define WG_NOC_LINKS(word) ((uint32_t)(word) & 0xFF)
+#define WG_NOC_WAITED(word) ((uint32_t)(word) >> 8)
 
 /* Spaces of touches. `first` and `count` of an event count these units; with "mask", `c` is a mask of 32 bits. */
 typedef enum wg_touch_space {

@@ -7,6 +7,7 @@
 
 #include "cli/chip_run.h"
 #include "cli/chip_yaml.h"
+#include "cli/outputs.h"
 #include "cli/saved.h"
 #include "cli/session.h"
 
@@ -17,7 +18,8 @@ typedef struct wg_shared_elf {
 
 typedef struct wg_chip_tile {
     unsigned x, y;
-    wg_session s; /* of a Tensix tile */
+    char name[32]; /* "tile 1-2" */
+    wg_session s;  /* of a Tensix tile */
 } wg_chip_tile;
 
 struct wg_chip_run {
@@ -34,6 +36,7 @@ struct wg_chip_run {
     wg_inputs inputs;      /* memory that the file fills */
     wg_saved_chip saved;   /* that the run goes on from */
     wg_races_group *races; /* check */
+    wg_outputs outputs;    /* traces and logs of all tiles */
     wg_ended ended;
 };
 
@@ -43,6 +46,7 @@ bool wg_chip_host_read(void *run, uint64_t address, void *to, size_t bytes);
 bool wg_chip_host_write(void *run, uint64_t address, const void *from, size_t bytes);
 /* A path of the file: from its folder, with {x} and {y} for the tile. Freed by the caller. */
 char *wg_chip_path(const wg_chip_run *r, const char *path, const wg_chip_tile *t);
+char *wg_chip_name(const char *path, const wg_chip_tile *t); /* likewise, not from the file's folder */
 
 /* chip_report.c: the exit status, and the report in all its forms. */
 int wg_chip_status(wg_chip_run *r);

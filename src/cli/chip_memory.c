@@ -7,26 +7,41 @@
 
 #include "cli/chip_internal.h"
 
+static void add_name(wg_text *out, const char *path, const wg_chip_tile *t)
+{
+    for (const char *p = path; *p; p++) {
+        bool x = strncmp(p, "{x}", 3) == 0, y = strncmp(p, "{y}", 3) == 0;
+        if (t && (x || y)) {
+            wg_textf(out, "%u", x ? t->x : t->y);
+            p += 2;
+        } else {
+            wg_text_add(out, p, 1);
+        }
+    }
+}
+
+static char *taken(wg_text *text)
+{
+    if (text->failed)
+        wg_text_free(text);
+    return text->data;
+}
+
+char *wg_chip_name(const char *path, const wg_chip_tile *t)
+{
+    wg_text out = {0};
+    add_name(&out, path, t);
+    return taken(&out);
+}
+
 char *wg_chip_path(const wg_chip_run *r, const char *path, const wg_chip_tile *t)
 {
     const char *slash = strrchr(r->file.name, '/');
     wg_text out = {0};
     if (path[0] != '/' && slash)
         wg_text_add(&out, r->file.name, (size_t)(slash - r->file.name) + 1);
-    for (const char *p = path; *p; p++) {
-        bool x = strncmp(p, "{x}", 3) == 0, y = strncmp(p, "{y}", 3) == 0;
-        if (t && (x || y)) {
-            wg_textf(&out, "%u", x ? t->x : t->y);
-            p += 2;
-        } else {
-            wg_text_add(&out, p, 1);
-        }
-    }
-    if (out.failed) {
-        wg_text_free(&out);
-        return NULL;
-    }
-    return out.data;
+    add_name(&out, path, t);
+    return taken(&out);
 }
 
 bool wg_chip_host_read(void *user, uint64_t address, void *to, size_t bytes)

@@ -53,15 +53,13 @@ static bool refuse_options(const wg_args *args, wg_text *error)
     static const struct {
         wg_option option;
         const char *name, *instead;
-    } refused[] = {
-        {WG_OPT_BRISC, "brisc", "set it in the file"},      {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
-        {WG_OPT_TRISC0, "trisc0", "set it in the file"},    {WG_OPT_TRISC1, "trisc1", "set it in the file"},
-        {WG_OPT_TRISC2, "trisc2", "set it in the file"},    {WG_OPT_RELEASE, "release", "set it in the file"},
-        {WG_OPT_LOAD, "load", "set it in the file"},        {WG_OPT_DUMP, "dump", "set it in the file"},
-        {WG_OPT_UNTIL, "until", "set it in the file"},      {WG_OPT_LOG, "log", "it follows one tile"},
-        {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
-    const unsigned takes =
-        1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
+    } refused[] = {{WG_OPT_BRISC, "brisc", "set it in the file"},   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
+                   {WG_OPT_TRISC0, "trisc0", "set it in the file"}, {WG_OPT_TRISC1, "trisc1", "set it in the file"},
+                   {WG_OPT_TRISC2, "trisc2", "set it in the file"}, {WG_OPT_RELEASE, "release", "set it in the file"},
+                   {WG_OPT_LOAD, "load", "set it in the file"},     {WG_OPT_DUMP, "dump", "set it in the file"},
+                   {WG_OPT_UNTIL, "until", "set it in the file"}};
+    const unsigned takes = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_GDB |
+                           1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
     if (!(takes >> args->command & 1)) {
         wg_textf(
             error,
@@ -115,6 +113,8 @@ static wg_chip_tile *tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)
                               .title = r->file.name,
                               .expectations_hold = true,
                               .desc = {.struct_size = sizeof t->s.desc, .arch = g->arch, .profile = g->profile}}};
+    snprintf(t->name, sizeof t->name, "%s %u-%u",
+             wg_grid_kind(r->grid, at.x, at.y) == WG_TILE_ETH ? "Ethernet tile" : "tile", at.x, at.y);
     r->tiles++;
     return t;
 }
@@ -203,6 +203,71 @@ static bool goes_on(wg_chip_run *r, wg_text *error)
     return true;
 }
 
+static bool load_tiles(wg_chip_run *r, wg_text *error)
+{
+    for (size_t i = 0; i < r->tiles; i++)
+        if (!wg_load_programs(&r->tile[i].s, error))
+            return false;
+    return true;
+}
+
+/* A Konata log is of one tile: its name says of which. */
+static bool open_konata(wg_chip_run *r, const char *path, wg_text *error)
+{
+    if (r->tiles > 1 && (!strstr(path, "{x}") || !strstr(path, "{y}"))) {
+        wg_textf(error, "waitgate: --trace: a Konata log is of one tile: put {x} and {y} into the name, as in "
+                        "`tile-{x}-{y}.kanata`\n");
+        return false;
+    }
+    for (size_t i = 0; i < r->tiles; i++) {
+        wg_session *s = &r->tile[i].s;
+        char *name = wg_chip_name(path, &r->tile[i]);
+        bool ok = name && (s->outputs = wg_calloc(1, sizeof *s->outputs)) &&
+                  wg_outputs_open(s->outputs, name, NULL, s->desc.arch, false, error);
+        free(name);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool watch_tile(wg_chip_run *r, wg_chip_tile *t, wg_text *error)
+{
+    wg_session *s = &t->s;
+    const unsigned number = t->y * wg_grid_width(r->grid) + t->x;
+    const wg_trace_tile at = {1 + number, number, false, t->name, r->file.grid.arch};
+    return wg_watch_history(s, error) && (!r->args->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
+           (!r->args->value[WG_OPT_TIMELINE] || wg_watch_timeline(s, error)) &&
+           wg_outputs_watch(&r->outputs, s, &at, error) && (!s->outputs || wg_outputs_watch(s->outputs, s, &at, error));
+}
+
+static bool watch_tiles(wg_chip_run *r, wg_text *error)
+{
+    const wg_args *args = r->args;
+    const char *trace = wg_trace_wanted(args);
+    if (args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK && args->command != WG_CMD_TRACE)
+        return true; /* the debugger runs again on request */
+    bool konata = wg_trace_is_konata(trace);
+    if (!wg_outputs_open(&r->outputs, konata ? NULL : trace, args->value[WG_OPT_LOG], r->file.grid.arch, true, error) ||
+        (konata && !open_konata(r, trace, error)))
+        return false;
+    for (size_t i = 0; i < r->tiles; i++)
+        if (!watch_tile(r, &r->tile[i], error))
+            return false;
+    return true;
+}
+
+static bool close_outputs(wg_chip_run *r, wg_text *error)
+{
+    for (size_t i = 0; i < r->tiles; i++) {
+        wg_session *s = &r->tile[i].s;
+        wg_outputs_end(s, wg_cycle(s->dev));
+        if (s->outputs && !wg_outputs_close(s->outputs, error))
+            return false;
+    }
+    return wg_outputs_close(&r->outputs, error);
+}
+
 static bool open_run(wg_chip_run *r, const wg_args *args, wg_text *error)
 {
     char message[512];
@@ -241,12 +306,10 @@ static bool open_run(wg_chip_run *r, const wg_args *args, wg_text *error)
         s->of_tile = of_tile;
         s->chip = r;
         wg_stop_on(s->dev, (wg_severity)stop_on);
-        const bool debugged = args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK;
-        if ((!debugged && !wg_watch_history(s, error)) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
-            (!debugged && args->value[WG_OPT_TIMELINE] && !wg_watch_timeline(s, error)) || !wg_load_programs(s, error))
-            return false;
     }
-    return !r->saved.file || goes_on(r, error);
+    if (r->saved.file) /* what is watched begins where the snapshot does */
+        return load_tiles(r, error) && goes_on(r, error) && watch_tiles(r, error);
+    return watch_tiles(r, error) && load_tiles(r, error);
 }
 
 static void close_run(wg_chip_run *r)
@@ -259,6 +322,7 @@ static void close_run(wg_chip_run *r)
         wg_elf_close(r->elf[i].elf);
         free(r->elf[i].path);
     }
+    wg_outputs_free(&r->outputs);
     free(r->elf);
     free(r->tile);
     wg_races_group_free(r->races);
@@ -441,7 +505,7 @@ int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_tex
 {
     wg_chip_run r;
     int status = WG_EXIT_ERROR;
-    if (open_run(&r, args, error) && drive(&r, error) && inspect(&r, error)) {
+    if (open_run(&r, args, error) && drive(&r, error) && inspect(&r, error) && close_outputs(&r, error)) {
         status = wg_chip_status(&r);
         if (args->value[WG_OPT_JSON])
             wg_chip_report_json(&r, status, out);

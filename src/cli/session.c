@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/delays.h"
+#include "cli/outputs.h"
 #include "cli/saved.h"
 #include "cli/waits.h"
 #include "cli/what_if.h"
@@ -248,31 +249,15 @@ static bool watch(wg_session *s, uint64_t kinds, wg_observer_fn fn, void *user, 
     return false;
 }
 
-static bool write_file(void *user, const char *text, size_t bytes) { return wg_file_add(user, text, bytes); }
-
-static bool open_sink(wg_session *s, const char *path, wg_file_out *file, wg_sink_out *out, wg_text *error)
+unsigned wg_idle_cores(const wg_session *s)
 {
-    char message[512];
-    if (!wg_file_begin(file, path, message, sizeof message)) {
-        wg_textf(error, "waitgate: %s\n", message);
-        return false;
-    }
-    out->write = write_file;
-    out->write_user = file;
-    out->text = wg_insn_text;
-    out->text_user = s;
-    return true;
-}
-
-static unsigned held_cores(const wg_session *s)
-{
-    unsigned held = 0;
+    unsigned idle = 0;
     for (unsigned i = 0; i < WG_CORES; i++) {
         wg_core_info info;
-        if (wg_core_state(s->dev, (wg_core_id)i, &info) == WG_OK && info.in_reset)
-            held |= 1u << i;
+        if (wg_core_state(s->dev, (wg_core_id)i, &info) == WG_OK && info.parked)
+            idle |= info.in_reset ? 1u << i : 1u << (8 + i);
     }
-    return held;
+    return idle;
 }
 
 static const char *place(void *user, unsigned core, uint32_t pc, char *room, size_t bytes)
@@ -293,7 +278,7 @@ bool wg_watch_stats(wg_session *s, wg_text *error)
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
-    wg_stats_begin(s->stats, wg_cycle(s->dev), held_cores(s), s->desc.arch, s->desc.profile);
+    wg_stats_begin(s->stats, wg_cycle(s->dev), wg_idle_cores(s), s->desc.arch, s->desc.profile);
     return watch(s, WG_STATS_EVENTS, wg_stats_event, s->stats, error);
 }
 
@@ -303,40 +288,29 @@ bool wg_watch_timeline(wg_session *s, wg_text *error)
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
-    wg_timeline_begin(s->timeline, wg_cycle(s->dev), held_cores(s));
+    wg_timeline_begin(s->timeline, wg_cycle(s->dev), wg_idle_cores(s));
     return watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error);
 }
 
 static bool open_sinks(wg_session *s, wg_text *error)
 {
     const wg_args *a = s->args;
-    const char *trace = a->value[WG_OPT_TRACE_FILE];
-    if (a->command == WG_CMD_TRACE)
-        trace = a->value[WG_OPT_OUTPUT] ? a->value[WG_OPT_OUTPUT] : "trace.json";
-    if ((a->value[WG_OPT_LOG] && !(s->log = wg_calloc(1, sizeof *s->log))) ||
-        (trace && !(s->trace = wg_calloc(1, sizeof *s->trace)))) {
-        wg_textf(error, "waitgate: out of memory\n");
-        return false;
-    }
-    if (s->log && !open_sink(s, a->value[WG_OPT_LOG], &s->log_file, &s->log->out, error))
-        return false;
-    if (s->trace && !open_sink(s, trace, &s->trace_file, &s->trace->out, error))
-        return false;
-    uint64_t now = wg_cycle(s->dev);
-    unsigned held = held_cores(s);
-    if (s->trace)
-        wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
     if (a->command == WG_CMD_EXPLORE) /* its runs are many, and are not shown one by one */
         return true;
     if (a->command == WG_CMD_GDB || a->command == WG_CMD_DEBUG || a->command == WG_CMD_WHY) /* runs again on request */
         return true;
+    const wg_trace_tile alone = {.pid = 1, .alone = true, .name = "tile 0", .arch = s->desc.arch};
+    if (!(s->outputs = wg_calloc(1, sizeof *s->outputs))) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
     bool profiled = a->command == WG_CMD_PROFILE || a->command == WG_CMD_REPORT;
-    return wg_watch_history(s, error) && (!profiled || wg_profile_open(s, held, error)) &&
+    return wg_outputs_open(s->outputs, wg_trace_wanted(a), a->value[WG_OPT_LOG], s->desc.arch, false, error) &&
+           wg_watch_history(s, error) && (!profiled || wg_profile_open(s, wg_idle_cores(s), error)) &&
            (a->command != WG_CMD_REPORT || wg_page_open(s, error)) &&
            (!a->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
            (!a->value[WG_OPT_TIMELINE] || wg_watch_timeline(s, error)) &&
-           (!s->log || watch(s, WG_COMMIT_LOG_EVENTS, wg_commit_log_event, s->log, error)) &&
-           (!s->trace || watch(s, WG_TRACE_EVENTS, wg_trace_event, s->trace, error));
+           wg_outputs_watch(s->outputs, s, &alone, error);
 }
 
 /* ADDR=VALUE[/MASK] */
@@ -384,7 +358,11 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
         }
     }
     bool races = args->command == WG_CMD_CHECK || args->command == WG_CMD_EXPLORE;
-    return open_sinks(s, error) && (!races || wg_check_open(s, error)) && wg_session_load(s, error);
+    if (races && !wg_check_open(s, error))
+        return false;
+    if (s->saved) /* what is watched begins where the snapshot does */
+        return wg_session_load(s, error) && open_sinks(s, error);
+    return open_sinks(s, error) && wg_session_load(s, error);
 }
 
 bool wg_session_load(wg_session *s, wg_text *error)
@@ -399,16 +377,6 @@ bool wg_session_load(wg_session *s, wg_text *error)
     return wg_load_programs(s, error) && (!s->saved || wg_saved_apply(s, error));
 }
 
-static bool close_sink(wg_file_out *file, wg_sink_out *out, wg_text *error)
-{
-    char message[512];
-    wg_sink_flush(out);
-    if (wg_file_commit(file, message, sizeof message))
-        return true;
-    wg_textf(error, "waitgate: %s\n", message);
-    return false;
-}
-
 bool wg_session_run(wg_session *s, wg_text *error)
 {
     if (!wg_drive(s, error))
@@ -418,10 +386,8 @@ bool wg_session_run(wg_session *s, wg_text *error)
         wg_stats_end(s->stats, now);
     if (s->timeline)
         wg_timeline_end(s->timeline, now);
-    if (s->trace)
-        wg_trace_end(s->trace, now);
-    if ((s->trace && !close_sink(&s->trace_file, &s->trace->out, error)) ||
-        (s->log && !close_sink(&s->log_file, &s->log->out, error)))
+    wg_outputs_end(s, now);
+    if (s->outputs && !wg_outputs_close(s->outputs, error))
         return false;
     if (s->costs && !wg_profile_close(s, error))
         return false;
@@ -468,8 +434,8 @@ void wg_session_close(wg_session *s)
 {
     wg_destroy(s->dev);
     wg_check_close(s);
-    wg_file_abandon(&s->log_file);
-    wg_file_abandon(&s->trace_file);
+    wg_outputs_free(s->outputs);
+    free(s->outputs);
     for (unsigned i = 0; i < WG_CORES; i++)
         if (!s->borrowed[i])
             wg_elf_close(s->elf[i]);
@@ -494,6 +460,7 @@ void wg_session_close(wg_session *s)
     wg_waits_free(s->waits);
     free(s->log);
     free(s->trace);
+    free(s->konata);
     free(s->hang);
     free(s->rounds);
     wg_blame_free(s->blame);

@@ -14,6 +14,7 @@
 #include "explain/hang.h"
 #include "explain/race.h"
 #include "observe/costs.h"
+#include "observe/konata.h"
 #include "observe/rounds.h"
 #include "text/finding_words.h"
 #include "text/report.h"
@@ -95,7 +96,8 @@ typedef struct wg_session {
     uint64_t top;                  /* rows of the profile's tables */
     wg_commit_log *log;
     wg_trace *trace;
-    wg_file_out log_file, trace_file;
+    wg_konata *konata;
+    struct wg_outputs *outputs; /* of this tile alone; NULL: none, or those of its chip */
 
     wg_races *races; /* check; explore, for its first run */
     int races_observer;
@@ -197,6 +199,8 @@ bool wg_shortcuts_wanted(const char **names, wg_text *error);
 bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_stats(wg_session *s, wg_text *error);
 bool wg_watch_timeline(wg_session *s, wg_text *error);
+/* Cores that do nothing, for a sink that begins now: bit i core i is in reset, bit 8 + i it is parked. */
+unsigned wg_idle_cores(const wg_session *s);
 
 /* The result of a run, for commands that run many. */
 typedef struct wg_run_result {

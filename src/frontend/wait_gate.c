@@ -140,6 +140,7 @@ bool wg_gate_latch(wg_tile *t, unsigned thread, bool observed)
         return true;
     const wg_src *src = &t->regs.src;
     WG_EMIT(t, WG_EV_RELEASED, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc,
+            .thread = (uint8_t)thread,
             .a = (src->matrix_bank_a & 1u) | (src->matrix_bank_b & 1u) << 1 | (src->unpack_bank_a & 1u) << 2 |
                  (src->unpack_bank_b & 1u) << 3);
     return true;

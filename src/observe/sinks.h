@@ -1,36 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sinks over the public event stream: commit log, trace file, statistics, timeline. They keep fixed-size state and pass their
- * text to the caller's function; none of them opens a file.
- */
+/* Sinks over the public event stream: commit log, trace, statistics, timeline. They keep state of fixed size. */
 #ifndef WG_SINKS_H
 #define WG_SINKS_H
 
 #include <stdio.h>
+
 #include "observe/assumed.h"
+#include "observe/merge.h"
+#include "observe/trace_file.h"
 #include "observe/tracks.h"
-
-typedef bool (*wg_sink_write)(void *user, const char *text, size_t bytes);
-/* The instruction as text; `agent` tells whether the word is a core's or a thread's. Returns `room`. */
-typedef const char *(*wg_sink_text)(void *user, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
-
-/* Buffered output; `failed` stays set after the first write that failed. */
-typedef struct wg_sink_out {
-    wg_sink_write write;
-    void *write_user;
-    wg_sink_text text;
-    void *text_user;
-    bool failed;
-    size_t used;
-    char buffer[16384];
-} wg_sink_out;
-void wg_sink_printf(wg_sink_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void wg_sink_json(wg_sink_out *out, const char *text); /* quoted and escaped */
-void wg_sink_flush(wg_sink_out *out);
 
 /* One line per instruction and stage: cycle, agent, stage, id, word, text. */
 typedef struct wg_commit_log {
-    wg_sink_out out;
+    wg_sink_out *out;
+    wg_sink_words words;
+    wg_merge *merge;  /* of a chip: the lines of all its tiles; NULL: they go to `out` */
+    const char *tile; /* NULL: it is alone */
+    uint32_t number;  /* of the tile */
 } wg_commit_log;
 #define WG_COMMIT_LOG_EVENTS \
     (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_ISSUED) | \
@@ -38,36 +24,81 @@ typedef struct wg_commit_log {
      WG_EV_BIT(WG_EV_RELEASED) | WG_EV_BIT(WG_EV_STALL_BEGIN))
 void wg_commit_log_event(void *log, const wg_event *e);
 
-/* Chrome trace-event JSON, which Perfetto opens: one cycle is shown as one microsecond. */
-enum { WG_TRACE_SLOTS = 16 };
+/*
+ * The trace of one tile, in a file that several tiles may share (trace_file.h). The file and the words are the caller's.
+ */
+enum { WG_TRACE_SLOTS = 16, WG_TRACE_AGENTS = WG_AGENT_NIU1 + 1 };
 typedef struct wg_trace_slot {
     uint64_t id, parent, since;
     uint32_t word, pc;
-    uint8_t thread;
-    bool used, named;
+    uint8_t thread, core;
+    bool used;
 } wg_trace_slot;
-/* Where a flow arrow begins; tid 0: nowhere. */
+/* Where an arrow begins; tid 0: nowhere. */
 typedef struct wg_trace_end_point {
     uint64_t id, cycle;
     unsigned tid;
 } wg_trace_end_point;
-enum { WG_TRACE_PUSHES = 128 }; /* per thread: more than its frontend holds */
+enum { WG_TRACE_PUSHES = 128, WG_TRACE_REQUESTS = 256 }; /* pushes: per thread, more than its frontend holds */
+/* The function that a core executes. */
+typedef struct wg_trace_code {
+    uint32_t low, high; /* its addresses; high 0: not known */
+    uint64_t since;
+    char name[96]; /* "": none */
+} wg_trace_code;
+/* The NIU's last packet, until it has left. */
+typedef struct wg_trace_leaving {
+    uint64_t from, to, transaction; /* to 0: none */
+    char name[48];
+} wg_trace_leaving;
+/* Texts that recur: instructions and places. */
+enum { WG_TRACE_TEXTS = 512 };
+typedef struct wg_trace_text {
+    uint32_t pc, word;
+    uint8_t who; /* 1 + agent; 0: none */
+    char text[107];
+} wg_trace_text;
+/* Bytes of a while: a counter with a value for every WG_TRACE_SPAN cycles. */
+enum { WG_TRACE_SPAN = 64, WG_TRACE_METERS = 6 };
+typedef struct wg_trace_meter {
+    uint64_t since, bytes, last;
+} wg_trace_meter;
+
+/* A trace's place in the grid. */
+typedef struct wg_trace_tile {
+    unsigned pid;     /* of its process */
+    unsigned number;  /* y * width + x */
+    bool alone;       /* there are no other tiles */
+    const char *name; /* of its process */
+    wg_arch_id arch;
+} wg_trace_tile;
+
 typedef struct wg_trace {
-    wg_sink_out out;
-    uint64_t flows;
-    wg_trace_end_point push[3][WG_TRACE_PUSHES]; /* by id */
-    wg_trace_end_point post[8];                  /* the last change of each semaphore */
+    wg_trace_file *file;
+    wg_sink_words words;
+    wg_trace_tile tile;
+    unsigned width, flit_bytes, l1_bytes;
+    wg_trace_end_point push[3][WG_TRACE_PUSHES];                               /* by id */
+    wg_trace_end_point post[8];                                                /* the last change of each semaphore */
+    wg_trace_end_point request[WG_TRACE_REQUESTS], arrival[WG_TRACE_REQUESTS]; /* by transaction */
+    wg_trace_code code[WG_CORES];
+    wg_trace_leaving leaving[2];
     wg_tracks tracks;
     wg_trace_slot slot[WG_TRACKS][WG_TRACE_SLOTS];
-    bool named[WG_TRACKS];
-    bool comma;
+    uint64_t taken[2][WG_TRACE_SLOTS]; /* arriving packets: the slot's last cycle */
+    wg_trace_meter meter[WG_TRACE_METERS];
+    uint32_t named[WG_TRACE_AGENTS]; /* bit per slot */
+    uint32_t counted;                /* bit per counter */
+    wg_trace_text text[WG_TRACE_TEXTS], place[WG_TRACE_TEXTS];
 } wg_trace;
 #define WG_TRACE_EVENTS \
     (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) | \
-     WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_FINDING) | WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_RELEASED))
-void wg_trace_begin(wg_trace *trace, uint64_t cycle, unsigned held, const char *arch);
+     WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_FINDING) | WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_RELEASED) | \
+     WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
+/* `trace` has its file, words and tile, and is zero otherwise. */
+void wg_trace_begin(wg_trace *trace, uint64_t cycle, unsigned held);
 void wg_trace_event(void *trace, const wg_event *e);
-void wg_trace_end(wg_trace *trace, uint64_t cycle);
+void wg_trace_end(wg_trace *trace, uint64_t cycle); /* the file goes on */
 
 /* Cycles by activity of each track: each track's sum is exactly `to - from`. */
 typedef struct wg_stats {

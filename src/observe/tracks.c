@@ -34,7 +34,10 @@ void wg_tracks_begin(wg_tracks *t, uint64_t cycle, unsigned held, wg_interval_fn
     t->fn = fn;
     t->user = user;
     for (unsigned i = 0; i < WG_TRACKS; i++) {
-        uint8_t doing = !wg_track_is_core(i) ? WG_DOING_IDLE : held >> i & 1 ? WG_DOING_RESET : WG_DOING_WORK;
+        uint8_t doing = !wg_track_is_core(i)  ? WG_DOING_IDLE
+                        : held >> i & 1       ? WG_DOING_RESET
+                        : held >> (8 + i) & 1 ? WG_DOING_PARKED
+                                              : WG_DOING_WORK;
         t->track[i].now = (wg_interval){.from = cycle, .track = (uint8_t)i, .doing = doing};
     }
 }

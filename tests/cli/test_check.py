@@ -247,7 +247,7 @@ def says(text, *wanted):
             failures.append(f"`{w}` is not in:\n{text}")
 
 
-CHIPS = {"dram", "matmul_multicast"}   # they need more than a tile: chips()
+CHIPS = {"dram", "matmul_multicast", "relay_source", "relay_sink"}   # they need more than a tile: chips()
 # Examples of which other timings are tried as well.
 TIMELESS = {"add", "matmul_stream", "reduce", "tilize", "untilize"}
 
@@ -311,6 +311,13 @@ def chips(folder, work):
         (work / "dram-broken.yaml").write_text(text)
         says(check(work / "dram-broken.yaml", status=4), "data-race", "NIU 0 for core NC", "L1 0x030000-0x0307ff",
              "The answer to the request may still be on its way", "suggested remedy: Poll NIU_MST_RD_RESP_RECEIVED")
+
+        relay = (folder / "relay.yaml").read_text().replace("relay-sum", str(work / "relay-sum"))
+        if arch == "wh":
+            relay = relay.replace("arch: bh", "arch: wh").replace("relay_s", "wh_relay_s").replace(", 2]", ", 1]")
+        (work / f"relay-{arch}.yaml").write_text(relay.replace("risc: ", f"risc: {folder}/"))
+        says(check(work / f"relay-{arch}.yaml", status=0), "0 race reports")
+        assert struct.unpack("<I", (work / "relay-sum.bin").read_bytes())[0] == sum(i * k for i in range(8) for k in range(256))
 
         (work / f"multicast-{arch}.yaml").write_text(multicast(folder, arch))
         # A sender asks over the NoC how far the others are: no load that spins, so the count has to be declared.

@@ -130,8 +130,10 @@ static void test_log_lines(void **state)
     (void)state;
     static collected c;
     static wg_commit_log log;
+    static wg_sink_out out;
     c.size = 0;
-    log = (wg_commit_log){.out = {.write = collect, .write_user = &c, .text = name_word}};
+    out = (wg_sink_out){.write = collect, .write_user = &c};
+    log = (wg_commit_log){.out = &out, .words = {.text = name_word}};
     wg_event pushed = insn(3, WG_EV_PUSHED, T1, 1, 0), issued = insn(5, WG_EV_ISSUED, T1, 1, MATRIX);
     wg_event made = insn(6, WG_EV_EXPANDED, T1, 2, 0), retired = ev(7, WG_EV_CORE_RETIRE, WG_AGENT_CORE_B);
     made.parent = 1;
@@ -141,7 +143,7 @@ static void test_log_lines(void **state)
     wg_commit_log_event(&log, &issued);
     wg_commit_log_event(&log, &made);
     wg_commit_log_event(&log, &retired);
-    wg_sink_flush(&log.out);
+    wg_sink_flush(&out);
     assert_string_equal(c.text,
                         "           3  thread 1  pushed     #1          0x0000000a  insn \"10\"\n"
                         "           5  thread 1  issued     #1          0x0000000a  insn \"10\"  -> Matrix Unit\n"
@@ -155,17 +157,28 @@ static void expect_in(const collected *c, const char *words)
         fail_msg("the trace has no `%s`:\n%s", words, c->text);
 }
 
+static wg_trace_file file;
+
+static void begin_trace(wg_trace *t, collected *c)
+{
+    memset(&file, 0, sizeof file);
+    file.out = (wg_sink_out){.write = collect, .write_user = c};
+    wg_trace_file_begin(&file, &wg_trace_json, "bh");
+    *t = (wg_trace){.file = &file, .words = {.text = name_word}, .tile = {.pid = 1, .alone = true, .name = "tile 0"}};
+    wg_trace_begin(t, 0, ALL_HELD);
+}
+
 static void test_trace_slices(void **state)
 {
     (void)state;
     static collected c;
     static wg_trace t;
     c.size = 0;
-    t = (wg_trace){.out = {.write = collect, .write_user = &c, .text = name_word}};
-    wg_trace_begin(&t, 0, ALL_HELD, "bh");
+    begin_trace(&t, &c);
     play(wg_trace_event, &t);
     wg_trace_end(&t, END);
-    assert_false(t.out.failed);
+    wg_trace_file_end(&file);
+    assert_false(file.out.failed);
     expect_in(&c, "\"args\":{\"name\":\"thread 1\"}");
     expect_in(&c, "\"args\":{\"name\":\"Matrix Unit\"}");
     expect_in(&c,
@@ -185,13 +198,13 @@ static void test_trace_slots(void **state)
     static collected c;
     static wg_trace t;
     c.size = 0;
-    t = (wg_trace){.out = {.write = collect, .write_user = &c, .text = name_word}};
-    wg_trace_begin(&t, 0, ALL_HELD, "bh");
+    begin_trace(&t, &c);
     for (unsigned i = 0; i < 3; i++) {
         wg_event e = insn(i, WG_EV_ISSUED, T1, i + 1, MATRIX);
         wg_trace_event(&t, &e);
     }
     wg_trace_end(&t, 5);
+    wg_trace_file_end(&file);
     expect_in(&c, "\"args\":{\"name\":\"Matrix Unit (2)\"}");
     expect_in(&c, "\"args\":{\"name\":\"Matrix Unit (3)\"}");
     expect_in(&c, "\"cat\":\"executing\",\"ts\":2,\"dur\":3");
@@ -209,11 +222,13 @@ static void test_write_failure_is_kept(void **state)
 {
     (void)state;
     static wg_commit_log log;
-    log = (wg_commit_log){.out = {.write = refuse}};
+    static wg_sink_out out;
+    out = (wg_sink_out){.write = refuse};
+    log = (wg_commit_log){.out = &out};
     wg_event e = insn(3, WG_EV_PUSHED, T1, 1, 0);
     wg_commit_log_event(&log, &e);
-    wg_sink_flush(&log.out);
-    assert_true(log.out.failed);
+    wg_sink_flush(&out);
+    assert_true(out.failed);
 }
 
 static void test_timeline_scales(void **state)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Output of the sinks: buffered, and passed to the caller's function. No sink opens a file. */
+#ifndef WG_SINK_H
+#define WG_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef bool (*wg_sink_write)(void *user, const char *text, size_t bytes);
+
+/* `failed` stays set after the first write that failed. */
+typedef struct wg_sink_out {
+    wg_sink_write write;
+    void *write_user;
+    bool failed;
+    size_t used;
+    char buffer[16384];
+} wg_sink_out;
+void wg_sink_printf(wg_sink_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void wg_sink_bytes(wg_sink_out *out, const void *bytes, size_t count);
+void wg_sink_text(wg_sink_out *out, const char *text);
+void wg_sink_number(wg_sink_out *out, uint64_t value); /* decimal */
+void wg_sink_json(wg_sink_out *out, const char *text); /* quoted and escaped */
+void wg_sink_flush(wg_sink_out *out);
+
+/* Words for an instruction, from whoever knows the programs; any may be NULL. All return `room`. */
+typedef struct wg_sink_words {
+    /* The instruction as text; `agent` tells whether the word is a core's or a thread's. */
+    const char *(*text)(void *user, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
+    /* "compute_tile+0x1c (kernel.cc:42)", or "". */
+    const char *(*place)(void *user, unsigned core, uint32_t pc, char *room, size_t bytes);
+    /* The function around `pc` and its addresses [*low, *high), or "". */
+    const char *(*function)(void *user, unsigned core, uint32_t pc, uint32_t *low, uint32_t *high, char *room,
+                            size_t bytes);
+    /* An agent's name; NULL: wg_agent_name(). */
+    const char *(*agent)(void *user, unsigned agent);
+    void *user;
+} wg_sink_words;
+const char *wg_sink_agent(const wg_sink_words *w, unsigned agent);
+/* In valid UTF-8, whatever the file's name is. */
+const char *wg_sink_place(const wg_sink_words *w, unsigned core, uint32_t pc, char *room, size_t bytes);
+const char *wg_sink_insn(const wg_sink_words *w, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
+
+#endif

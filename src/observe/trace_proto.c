@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace in Perfetto's protocol buffers: a sequence of packets, each written as soon as it is known.
+ *
+ *   Trace { TracePacket { timestamp, track_event { type, track_uuid, name, … } } … }
+ *
+ * One cycle is 1000 ns of the viewer's time. Names that recur are written once and then referred to by number. An arrow
+ * leads between two instants, since only the beginning or end of a slice could carry it.
+ *
+ * Facts: field numbers from Perfetto's trace_packet.proto, track_event.proto, track_descriptor.proto, debug_annotation.proto and
+ * interned_data.proto.
+ */
+#include "observe/trace_file.h"
+
+#include <string.h>
+
+#include <waitgate/waitgate.h>
+
+enum { /* wire types */
+       VARINT = 0,
+       FIXED64 = 1,
+       BYTES = 2
+};
+enum { /* Trace */
+       TRACE_PACKET = 1
+};
+enum { /* TracePacket */
+       PACKET_TIMESTAMP = 8,
+       PACKET_SEQUENCE = 10,
+       PACKET_EVENT = 11,
+       PACKET_INTERNED = 12,
+       PACKET_FLAGS = 13,
+       PACKET_TRACK = 60,
+       FLAG_CLEARED = 1, /* names start anew */
+       FLAG_NEEDS = 2    /* names refer to earlier packets */
+};
+enum { /* TrackDescriptor */
+       TRACK_UUID = 1,
+       TRACK_NAME = 2,
+       TRACK_PROCESS = 3,
+       TRACK_PARENT = 5,
+       TRACK_COUNTER = 8,
+       TRACK_ORDERING = 11,
+       TRACK_RANK = 12,
+       ORDER_EXPLICIT = 3,
+       PROCESS_PID = 1,
+       PROCESS_NAME = 6
+};
+enum { /* TrackEvent */
+       EVENT_ARG = 4,
+       EVENT_TYPE = 9,
+       EVENT_NAME_NUMBER = 10,
+       EVENT_TRACK = 11,
+       EVENT_CATEGORY = 22,
+       EVENT_NAME = 23,
+       EVENT_COUNTER = 30,
+       EVENT_FLOW = 47,
+       EVENT_FLOW_END = 48,
+       TYPE_BEGIN = 1,
+       TYPE_END = 2,
+       TYPE_INSTANT = 3,
+       TYPE_COUNTER = 4
+};
+enum { /* DebugAnnotation; InternedData and its EventName */
+       ARG_NUMBER = 3,
+       ARG_TEXT = 6,
+       ARG_NAME = 10,
+       INTERNED_NAME = 2,
+       NAME_NUMBER = 1,
+       NAME_TEXT = 2
+};
+enum { NS_PER_CYCLE = 1000, SEQUENCE = 1, ROOM = 4096 };
+
+/* A message in progress. What does not fit is left out: texts are cut to a size with which everything fits. */
+typedef struct message {
+    size_t used;
+    uint8_t bytes[ROOM];
+} message;
+
+static void put(message *m, const void *from, size_t count)
+{
+    if (count > sizeof m->bytes - m->used)
+        return;
+    memcpy(m->bytes + m->used, from, count);
+    m->used += count;
+}
+
+static void varint(message *m, uint64_t value)
+{
+    uint8_t bytes[10];
+    unsigned n = 0;
+    for (; value > 0x7F; value >>= 7)
+        bytes[n++] = (uint8_t)(value | 0x80);
+    bytes[n++] = (uint8_t)value;
+    put(m, bytes, n);
+}
+
+static void number(message *m, unsigned field, uint64_t value)
+{
+    varint(m, field << 3 | VARINT);
+    varint(m, value);
+}
+
+static void fixed64(message *m, unsigned field, uint64_t value)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    varint(m, field << 3 | FIXED64);
+    put(m, bytes, sizeof bytes);
+}
+
+static void bytes_of(message *m, unsigned field, const void *from, size_t count)
+{
+    varint(m, field << 3 | BYTES);
+    varint(m, count);
+    put(m, from, count);
+}
+
+enum { LONGEST_TEXT = 160 };
+static void text(message *m, unsigned field, const char *from)
+{
+    size_t n = strlen(from);
+    bytes_of(m, field, from, n < LONGEST_TEXT ? n : LONGEST_TEXT);
+}
+
+static uint64_t uuid_of(wg_trace_at at) { return (uint64_t)at.pid << 32 | at.tid; }
+
+static void write_packet(wg_trace_file *f, const message *m)
+{
+    message head;
+    head.used = 0;
+    varint(&head, TRACE_PACKET << 3 | BYTES);
+    varint(&head, m->used);
+    wg_sink_bytes(&f->out, head.bytes, head.used);
+    wg_sink_bytes(&f->out, m->bytes, m->used);
+}
+
+static void begin_packet(wg_trace_file *f, message *packet)
+{
+    packet->used = 0;
+    number(packet, PACKET_SEQUENCE, SEQUENCE);
+    number(packet, PACKET_FLAGS, f->begun ? FLAG_NEEDS : FLAG_CLEARED);
+    f->begun = true;
+}
+
+/* The number of a recurring name; the packet that uses it first tells the name. 0: too long for that. */
+static uint32_t number_of(wg_trace_file *f, const char *name, message *packet)
+{
+    uint32_t h = 2166136261u;
+    size_t n = 0;
+    for (; name[n]; n++)
+        h = (h ^ (uint8_t)name[n]) * 16777619u;
+    if (n >= WG_TRACE_NAME_BYTES)
+        return 0;
+    wg_trace_name *known = &f->name[h % WG_TRACE_NAMES];
+    if (known->number && strcmp(known->text, name) == 0)
+        return known->number;
+    known->number = ++f->names;
+    memcpy(known->text, name, n + 1);
+    message entry, all;
+    entry.used = all.used = 0;
+    number(&entry, NAME_NUMBER, known->number);
+    text(&entry, NAME_TEXT, name);
+    bytes_of(&all, INTERNED_NAME, entry.bytes, entry.used);
+    bytes_of(packet, PACKET_INTERNED, all.bytes, all.used);
+    return known->number;
+}
+
+static void name_event(wg_trace_file *f, message *packet, message *event, const char *name)
+{
+    uint32_t n = number_of(f, name, packet);
+    if (n)
+        number(event, EVENT_NAME_NUMBER, n);
+    else
+        text(event, EVENT_NAME, name);
+}
+
+static void begin_event(message *event, unsigned type, wg_trace_at at)
+{
+    event->used = 0;
+    number(event, EVENT_TYPE, type);
+    number(event, EVENT_TRACK, uuid_of(at));
+}
+
+static void write_event(wg_trace_file *f, message *packet, const message *event, uint64_t cycle)
+{
+    number(packet, PACKET_TIMESTAMP, cycle * NS_PER_CYCLE);
+    bytes_of(packet, PACKET_EVENT, event->bytes, event->used);
+    write_packet(f, packet);
+}
+
+/* ---- The format ---- */
+
+static void write_track(wg_trace_file *f, const message *track)
+{
+    message packet;
+    begin_packet(f, &packet);
+    bytes_of(&packet, PACKET_TRACK, track->bytes, track->used);
+    write_packet(f, &packet);
+}
+
+static void proto_begin(wg_trace_file *f, const char *arch)
+{
+    (void)arch; /* each process is named after its tile and architecture */
+    memset(f->name, 0, sizeof f->name);
+}
+
+static void proto_process(wg_trace_file *f, unsigned pid, const char *name)
+{
+    message track, process;
+    track.used = process.used = 0;
+    number(&process, PROCESS_PID, pid);
+    text(&process, PROCESS_NAME, name);
+    number(&track, TRACK_UUID, uuid_of((wg_trace_at){pid, 0}));
+    bytes_of(&track, TRACK_PROCESS, process.bytes, process.used);
+    number(&track, TRACK_ORDERING, ORDER_EXPLICIT);
+    write_track(f, &track);
+}
+
+static void describe(wg_trace_file *f, wg_trace_at at, const char *name, bool counter)
+{
+    message track;
+    track.used = 0;
+    number(&track, TRACK_UUID, uuid_of(at));
+    text(&track, TRACK_NAME, name);
+    number(&track, TRACK_PARENT, uuid_of((wg_trace_at){at.pid, 0}));
+    if (counter)
+        bytes_of(&track, TRACK_COUNTER, "", 0);
+    number(&track, TRACK_RANK, at.tid);
+    write_track(f, &track);
+}
+
+static void proto_track(wg_trace_file *f, wg_trace_at at, const char *name) { describe(f, at, name, false); }
+static void proto_counter(wg_trace_file *f, wg_trace_at at, const char *name) { describe(f, at, name, true); }
+
+static void proto_slice(wg_trace_file *f, const wg_trace_box *box)
+{
+    message packet, event;
+    begin_packet(f, &packet);
+    begin_event(&event, TYPE_BEGIN, box->at);
+    name_event(f, &packet, &event, box->name);
+    text(&event, EVENT_CATEGORY, box->category);
+    for (unsigned i = 0; i < box->args; i++) {
+        message arg;
+        arg.used = 0;
+        text(&arg, ARG_NAME, box->arg[i].key);
+        if (box->arg[i].text)
+            text(&arg, ARG_TEXT, box->arg[i].text);
+        else
+            number(&arg, ARG_NUMBER, box->arg[i].number);
+        bytes_of(&event, EVENT_ARG, arg.bytes, arg.used);
+    }
+    write_event(f, &packet, &event, box->from);
+    begin_packet(f, &packet);
+    begin_event(&event, TYPE_END, box->at);
+    write_event(f, &packet, &event, box->to);
+}
+
+static void instant(wg_trace_file *f, wg_trace_at at, const char *name, uint64_t cycle, unsigned flow_field)
+{
+    message packet, event;
+    begin_packet(f, &packet);
+    begin_event(&event, TYPE_INSTANT, at);
+    name_event(f, &packet, &event, name);
+    if (flow_field)
+        fixed64(&event, flow_field, f->flows);
+    write_event(f, &packet, &event, cycle);
+}
+
+static void proto_instant(wg_trace_file *f, wg_trace_at at, const char *name, uint64_t cycle)
+{
+    instant(f, at, name, cycle, 0);
+}
+
+static void proto_value(wg_trace_file *f, wg_trace_at at, const char *name, uint64_t cycle, uint64_t value)
+{
+    message packet, event;
+    (void)name;
+    begin_packet(f, &packet);
+    begin_event(&event, TYPE_COUNTER, at);
+    number(&event, EVENT_COUNTER, value);
+    write_event(f, &packet, &event, cycle);
+}
+
+static void proto_arrow(wg_trace_file *f, const char *name, wg_trace_at from, uint64_t from_cycle, wg_trace_at to,
+                        uint64_t to_cycle)
+{
+    instant(f, from, name, from_cycle, EVENT_FLOW);
+    instant(f, to, name, to_cycle, EVENT_FLOW_END);
+}
+
+static void proto_end(wg_trace_file *f) { (void)f; }
+
+const wg_trace_format wg_trace_proto = {proto_begin,   proto_process, proto_track, proto_slice, proto_instant,
+                                        proto_counter, proto_value,   proto_arrow, proto_end};
