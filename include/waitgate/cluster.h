@@ -79,6 +79,17 @@ WG_API wg_status wg_cluster_run(wg_cluster *cluster, uint64_t cycles, wg_stop *s
 /* A hash of all architectural state, equal for equal states whatever the host, threads, processes or observers. */
 WG_API wg_status wg_cluster_state_hash(wg_cluster *cluster, uint64_t *hash);
 
+/* Ready-made clusters: n150, n300, t3000, galaxy, p150, p150x4, p300. Case does not matter. NULL: there is no such. */
+typedef struct wg_topology {
+    const char *name, *what;
+    wg_arch_id arch;
+    unsigned chips;
+} wg_topology;
+WG_API const wg_topology *wg_topology_at(unsigned i);
+WG_API const wg_topology *wg_topology_find(const char *name);
+/* False: it has fewer links. */
+WG_API bool wg_topology_link(const wg_topology *topology, unsigned number, wg_cluster_link *link);
+
 /* Snapshots of all chips, as for wg_grid_snapshot(). With several processes, of those that this process has. */
 WG_API size_t wg_cluster_snapshot_size(wg_cluster *cluster);
 WG_API wg_status wg_cluster_snapshot(wg_cluster *cluster, void *to, size_t bytes);

@@ -180,7 +180,7 @@ const wg_arch wg_arch_bh = {
             [WG_PROFILE_DOCUMENTED] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
                                        .dst_block_cycles = WG_LATENCY_MVMUL - 1, .scalar_alu = 3, .noc_hop = 90,
                                        .noc_reserve = 90, .noc_data = 1, .noc_ack = 1, .dram_rate = 474,
-                                       .dram_write_rate = 474, .eth_rate = 370, .eth_latency = 470},
+                                       .dram_write_rate = 474, .eth_rate = 370, .eth_latency = 526},
             /*
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD stalls without
              * accumulation: measured on three; ELWSUB is assumed to do so, too. A stall blocks other threads: measured on
@@ -202,7 +202,7 @@ const wg_arch wg_arch_bh = {
              * one channel, 1 to 120 readers or writers, which approach them. dram_queue: inferred from five rows of 4 to 120
              * readers at all channels, which are within 9 % with it (WH: four of five within 10 %); without a limit they are
              * up to 45 % (WH 79 %) too fast. eth_rate: measured on one row of packets of 8 KiB, 24.2 GB/s of 50. eth_latency:
-             * the time of WH, 350 ns. Fabric hops of the two take similar times (658 and 731 ns at least).
+             * the time of WH, 390 ns. Fabric hops of the two take similar times (658 and 731 ns at least).
              */
             [WG_PROFILE_SILICON] = {PATHS,
                                     .matrix_latency = WG_LATENCY_MVMUL,
@@ -226,6 +226,6 @@ const wg_arch wg_arch_bh = {
                                     .dram_write_rate = 472,
                                     .dram_queue = 32,
                                     .eth_rate = 185,
-                                    .eth_latency = 470},
+                                    .eth_latency = 526},
         },
 };

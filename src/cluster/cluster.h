@@ -61,7 +61,5 @@ enum {
 
 /* exchange.c: brings frames from and to the chips of this process at the end of a window. value[]: as for a transport. */
 bool wg_cluster_exchange(wg_cluster *c, uint64_t value[WG_CLUSTER_VALUES]);
-/* Every value[k] becomes the least of all ranks. */
-bool wg_cluster_least(wg_cluster *c, uint64_t *value, unsigned values);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct wg_cluster;
+
 typedef struct wg_message {
     uint8_t *data;
     size_t bytes, room;
@@ -35,8 +37,11 @@ struct wg_transport {
 
 enum { WG_TRANSPORT_VERSION = 1 };
 /* What a plug-in exports. NULL: it cannot start. */
-typedef wg_transport *(*wg_transport_open_fn)(unsigned version, int *argc, char ***argv, char *error, size_t room);
+typedef wg_transport *(*wg_transport_open_fn)(unsigned version, char *error, size_t room);
 #define WG_TRANSPORT_OPEN "wg_transport_open"
+
+/* For whoever runs a cluster: every value[k] becomes the least of all ranks. */
+bool wg_cluster_least(struct wg_cluster *c, uint64_t *value, unsigned values);
 
 bool wg_message_add(wg_message *m, const void *data, size_t bytes); /* false: no memory */
 void wg_message_free(wg_message *m);
