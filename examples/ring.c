@@ -77,10 +77,8 @@ int main(void)
     out(me, chips);
     u32 wrong = 0;
     for (u32 i = 0; i < chips * PART; i++) {
-        u32 sum = 0;
-        for (u32 chip = 0; chip < chips; chip++)
-            sum += number(chip, i);
-        wrong += VECTOR[i] != sum;
+        /* The sum of number(chip, i) over all chips, whose first factors are 1, 2, 3 … */
+        wrong += VECTOR[i] != chips * (chips + 1) / 2 * 2654435761u + chips * i * 40503u;
     }
     RESULT(0) = wrong;
     RESULT(1) = 0x600D; /* it got here */

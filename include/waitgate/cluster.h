@@ -76,7 +76,10 @@ WG_API wg_status wg_cluster_advance(wg_cluster *cluster, uint64_t cycles);
  * told to stop (wg_stop_on(), wg_until() of a tile).
  */
 WG_API wg_status wg_cluster_run(wg_cluster *cluster, uint64_t cycles, wg_stop *stop);
-/* A hash of all architectural state, equal for equal states whatever the host, threads, processes or observers. */
+/*
+ * A hash of all architectural state, equal for equal states whatever the host, threads, processes or observers. Every process
+ * calls it; the first one gets the hash.
+ */
 WG_API wg_status wg_cluster_state_hash(wg_cluster *cluster, uint64_t *hash);
 
 /* Ready-made clusters: n150, n300, t3000, galaxy, p150, p150x4, p300. Case does not matter. NULL: there is no such. */

@@ -137,8 +137,9 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
         return false;
     }
     if (r->ranks && r->ranks->ranks > r->file.chips) {
-        wg_textf(error, "waitgate: %s has %u chips, too few for %u processes: each has one at least\n",
-                 r->file.base.name, r->file.chips, r->ranks->ranks);
+        if (r->ranks->rank == 0) /* it speaks for all */
+            wg_textf(error, "waitgate: %s has %u chips, too few for %u processes: each has one at least\n",
+                     r->file.base.name, r->file.chips, r->ranks->ranks);
         return false;
     }
     for (unsigned i = 0; i < r->file.chips; i++)
@@ -244,7 +245,7 @@ int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_
     wg_transport *ranks = r.ranks;
     int status = ok ? r.status : WG_EXIT_ERROR;
     close_run(&r, error);
-    if (ranks && !ok) { /* the others wait for this one: they end with it */
+    if (ranks && !ok && error->size) { /* the others wait for this one: they end with it */
         fwrite(wg_text_of(error), 1, error->size, stderr);
         fflush(stderr);
         ranks->abort(ranks, status);

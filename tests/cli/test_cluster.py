@@ -22,6 +22,7 @@ import suite
 from suite import test
 
 WAITGATE, ROOT, EXAMPLES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
+MPIRUN = sys.argv[4] if len(sys.argv) > 4 else None
 PAGE = (ROOT / "docs/cluster_yaml.md").read_text()
 
 
@@ -209,6 +210,92 @@ def hostile_files(d):
     many = "a: &a [" + ",".join(["1"] * 300) + "]\nchips:\n" + "".join(f"  - {{chip: {{from: 0, to: 4095}}, tiles: []}}\n" for _ in range(40))
     status, _, err = run(d, many)
     assert status == 6 and err
+
+
+# ---- Several processes ----
+
+
+def processes(count, folder, *options, name="cluster.yaml"):
+    """The command under mpirun; as on a machine with too few processors, and for root, too."""
+    env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    return subprocess.Popen([MPIRUN, "-n", str(count), WAITGATE, "run", str(folder / name), *map(str, options)], env=env, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def finished(process, seconds=120):
+    out, err = process.communicate(timeout=seconds)
+    return process.returncode, out, err
+
+
+def mpi_test(f):
+    return test(f) if MPIRUN else f
+
+
+@mpi_test
+def ranks(d):
+    """The same report, to the last bit, from any number of processes: of runs that are done, hang, end at a limit."""
+    elfs(d)
+    ring = (EXAMPLES / "galaxy_ring.yaml").read_text().replace("threads: 2", "threads: 1")
+    for text, options, wanted, counts in ((ring, (), 0, (2, 4)), (ring, ("--max-cycles", 1234), 5, (3,)),
+                                          (ring + "faults:\n  - cut: {link: [31, 8], cycle: 1500}\n", (), 3, (4,))):
+        status, one, err = run(d, text, "--json", *options)
+        assert status == wanted, (status, err)
+        for count in counts:
+            status, out, err = finished(processes(count, d, "--json", *options))
+            assert (status, out) == (wanted, one), (count, status, out[:200], err)
+    status, one, _ = run(d, ring, "--stats", *options)
+    assert finished(processes(3, d, "--stats", *options))[:2] == (status, one)
+    assert [words(d / f"galaxy-{chip}.bin") for chip in (0, 31)]
+
+
+@mpi_test
+def a_process_dies(d):
+    """The run ends within seconds, and says why."""
+    common, header = ROOT / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
+    (d / "count.c").write_text("#include \"tile.h\"\nint main(void)\n{\n    for (u32 i = 0;; i++)\n        WORD(0x28000) = i;\n}\n")
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-ffreestanding", "-nostdlib", "-DWG_ARCH_WH",
+                    "-msmall-data-limit=0", "-Wl,--defsym=__base=0x18000", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
+                    d / "count.c", common / "crt.S", "-T", common / "kernel.ld", "-o", d / "count.elf"], check=True)
+    (d / "cluster.yaml").write_text("topology: n300\nchips:\n  - {chip: all, tiles: [{at: e0, erisc0: count.elf}]}\n")
+    p = processes(2, d)
+    mine = []
+    for _ in range(100):
+        time.sleep(0.1)
+        children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout
+        mine = [int(line.split()[0]) for line in children.splitlines() if "waitgate" in line]
+        if len(mine) == 2:
+            break
+    assert len(mine) == 2
+    time.sleep(1)
+    begun = time.monotonic()
+    os.kill(mine[1], signal.SIGKILL)
+    status, out, err = finished(p, 30)
+    assert status != 0 and time.monotonic() - begun < 10, status
+    assert "waitgate: the run has ended: another process died" in err, err
+
+
+@mpi_test
+def a_process_fails(d):
+    """What only one process can see is an error of the whole run, with its place; too many processes are one, too."""
+    elfs(d)
+    text = (EXAMPLES / "ring.yaml").read_text()
+    (d / "cluster.yaml").write_text(re.sub(r"(at: e1, erisc0: )[^,]*", r"\1gone.elf", text))
+    status, out, err = finished(processes(2, d))
+    assert status == 6 and not out and "gone.elf: No such file" in err and ":17:" in err, (status, err)
+    (d / "cluster.yaml").write_text(text)
+    status, out, err = finished(processes(3, d))
+    assert status == 6 and err.count("has 2 chips, too few for 3 processes") == 1, err
+
+
+@test
+def no_library(d):
+    """Under mpirun, but without the library: a sentence, not a run of a part."""
+    (d / "cluster.yaml").write_text("topology: n300\n")
+    env = {**os.environ, "OMPI_COMM_WORLD_SIZE": "2", "WAITGATE_MPI": str(d / "gone.so")}
+    r = subprocess.run([WAITGATE, "run", str(d / "cluster.yaml")], env=env, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 6 and "mpirun has started 2 processes" in r.stderr and "gone.so" in r.stderr, r.stderr
+    linked = subprocess.run(["ldd", WAITGATE], capture_output=True, text=True).stdout
+    assert "mpi" not in linked, linked
 
 
 if __name__ == "__main__":

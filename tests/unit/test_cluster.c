@@ -5,10 +5,12 @@
  */
 #include "../support/noc_rig.h"
 
+#include <pthread.h>
 #include <waitgate/cluster.h>
 
 #include "../support/forge.h"
 #include "chip/grid.h"
+#include "cluster/transport.h"
 #include "engine/snapshot.h"
 #include "machine/device.h"
 #include "report/findings.h"
@@ -29,7 +31,7 @@ typedef struct rig {
     wg_cluster *c;
     wg_arch_id arch;
     bool bh;
-    wg_grid *g[8];
+    wg_grid *g[16];
 } rig;
 
 static void place_of(const wg_grid *g, unsigned channel, unsigned *x, unsigned *y)
@@ -39,15 +41,22 @@ static void place_of(const wg_grid *g, unsigned channel, unsigned *x, unsigned *
     *y = i / width;
 }
 
-static rig cluster_of(wg_arch_id arch, unsigned chips, unsigned threads)
+/* The chips of one of several processes; the others are NULL. */
+static rig ranks_of(wg_arch_id arch, unsigned chips, unsigned threads, wg_transport *ranks)
 {
     const wg_grid_desc chip = {.struct_size = sizeof chip, .arch = arch, .profile = WG_PROFILE_SILICON};
-    const wg_cluster_desc desc = {.struct_size = sizeof desc, .chips = chips, .threads = threads, .chip = &chip};
+    const wg_cluster_desc desc = {
+        .struct_size = sizeof desc, .chips = chips, .threads = threads, .chip = &chip, .ranks = ranks};
     rig r = {.arch = arch, .bh = arch == WG_ARCH_BH};
     assert_int_equal(wg_cluster_create(&desc, &r.c), WG_OK);
     for (unsigned i = 0; i < chips; i++)
         r.g[i] = wg_cluster_chip(r.c, i);
     return r;
+}
+
+static rig cluster_of(wg_arch_id arch, unsigned chips, unsigned threads)
+{
+    return ranks_of(arch, chips, threads, NULL);
 }
 
 static rig pair(void **state, uint64_t cut_at)
@@ -544,11 +553,11 @@ static void test_forged(void **state)
 /* ---- Random traffic ---------------------------------------------------------------------------------------------- */
 
 /* Chips connected at random, with transfers of random kinds and sizes at random times. */
-static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads)
+static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads, wg_transport *ranks)
 {
     uint64_t s = seed;
-    const unsigned chips = 2 + (unsigned)(draw(&s) % 6);
-    rig r = cluster_of(arch, chips, threads);
+    const unsigned chips = 4 + (unsigned)(draw(&s) % 5);
+    rig r = ranks_of(arch, chips, threads, ranks);
     struct {
         wg_grid *g;
         unsigned x, y;
@@ -562,7 +571,8 @@ static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads)
             continue;
         for (unsigned k = 0; k < 2; k++) {
             end[ends].g = r.g[l.end[k].chip];
-            place_of(end[ends].g, l.end[k].channel, &end[ends].x, &end[ends].y);
+            if (end[ends].g)
+                place_of(end[ends].g, l.end[k].channel, &end[ends].x, &end[ends].y);
             ends++;
         }
     }
@@ -571,12 +581,15 @@ static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads)
         const unsigned e = (unsigned)(draw(&s) % ends), queue = (unsigned)(draw(&s) % 2);
         const uint32_t command = commands[draw(&s) % 4];
         const uint32_t bytes = (uint32_t)(draw(&s) % 4 ? draw(&s) % 64 : draw(&s) % 1024) * 16;
-        put(end[e].g, end[e].x, end[e].y, DATA + 4 * (uint32_t)(draw(&s) % 64), (uint32_t)draw(&s));
-        put(end[e].g, end[e].x, end[e].y, txq(queue, 0x14), DATA);
-        put(end[e].g, end[e].x, end[e].y, txq(queue, 0x18), bytes);
-        put(end[e].g, end[e].x, end[e].y, txq(queue, 0x1C),
-            command == SEND_REGISTER ? 0xFFB80000u : DATA + 16 * (uint32_t)(draw(&s) % 256));
-        put(end[e].g, end[e].x, end[e].y, txq(queue, 0x04), command);
+        const uint32_t at = DATA + 4 * (uint32_t)(draw(&s) % 64), value = (uint32_t)draw(&s),
+                       to = command == SEND_REGISTER ? 0xFFB80000u : DATA + 16 * (uint32_t)(draw(&s) % 256);
+        const uint32_t write[][2] = {{at, value},
+                                     {txq(queue, 0x14), DATA},
+                                     {txq(queue, 0x18), bytes},
+                                     {txq(queue, 0x1C), to},
+                                     {txq(queue, 4), command}};
+        for (unsigned k = 0; end[e].g && k < 5; k++)
+            put(end[e].g, end[e].x, end[e].y, write[k][0], write[k][1]);
         assert_int_equal(wg_cluster_advance(r.c, draw(&s) % 700), WG_OK);
     }
     assert_int_equal(wg_cluster_advance(r.c, 20000), WG_OK);
@@ -585,14 +598,99 @@ static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads)
     return h;
 }
 
+/* ---- Several processes, as threads of this one ---------------------------------------------------------------------- */
+
+enum { RANKS = 4 };
+
+typedef struct world {
+    unsigned ranks;
+    pthread_barrier_t all;
+    wg_message box[RANKS][RANKS]; /* from, to */
+    uint64_t value[RANKS][16];
+} world;
+
+typedef struct process {
+    world *w;
+    wg_transport t;
+    wg_arch_id arch;
+    uint64_t seed, hash;
+} process;
+
+static bool copy(wg_message *to, const wg_message *from)
+{
+    to->bytes = 0;
+    return wg_message_add(to, from->data, from->bytes);
+}
+
+static bool exchange(wg_transport *t, const bool *peers, const wg_message *out, wg_message *in, uint64_t *value,
+                     unsigned values)
+{
+    world *w = ((process *)t->self)->w;
+    bool ok = true;
+    for (unsigned i = 0; peers && i < t->ranks; i++)
+        if (peers[i])
+            ok &= copy(&w->box[t->rank][i], &out[i]);
+    memcpy(w->value[t->rank], value, values * sizeof *value);
+    pthread_barrier_wait(&w->all);
+    for (unsigned i = 0; i < t->ranks; i++) {
+        if (peers && peers[i])
+            ok &= copy(&in[i], &w->box[i][t->rank]);
+        for (unsigned k = 0; k < values; k++)
+            value[k] = w->value[i][k] < value[k] ? w->value[i][k] : value[k];
+    }
+    pthread_barrier_wait(&w->all);
+    return ok;
+}
+
+static bool gather(wg_transport *t, const wg_message *mine, wg_message *in)
+{
+    world *w = ((process *)t->self)->w;
+    bool ok = copy(&w->box[t->rank][t->rank], mine);
+    pthread_barrier_wait(&w->all);
+    for (unsigned i = 0; !t->rank && i < t->ranks; i++)
+        ok &= copy(&in[i], &w->box[i][i]);
+    pthread_barrier_wait(&w->all);
+    return ok;
+}
+
+static void *process_main(void *argument)
+{
+    process *p = argument;
+    p->hash = random_traffic(p->arch, p->seed, 1, &p->t);
+    return NULL;
+}
+
+static uint64_t over_ranks(wg_arch_id arch, uint64_t seed, unsigned ranks)
+{
+    static world w;
+    pthread_t thread[RANKS];
+    process p[RANKS];
+    memset(&w, 0, sizeof w);
+    w.ranks = ranks;
+    assert_int_equal(pthread_barrier_init(&w.all, NULL, ranks), 0);
+    for (unsigned i = 0; i < ranks; i++) {
+        p[i] = (process){.w = &w, .arch = arch, .seed = seed};
+        p[i].t = (wg_transport){.rank = i, .ranks = ranks, .self = &p[i], .exchange = exchange, .gather = gather};
+        assert_int_equal(pthread_create(&thread[i], NULL, process_main, &p[i]), 0);
+    }
+    for (unsigned i = 0; i < ranks; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (unsigned i = 0; i < RANKS * RANKS; i++)
+        wg_message_free(&w.box[i / RANKS][i % RANKS]);
+    pthread_barrier_destroy(&w.all);
+    return p[0].hash;
+}
+
 static void test_random(void **state)
 {
     const uint64_t first = wg_test_first();
     for (uint64_t seed = first; seed < first + wg_test_count(wg_test_rounds(12, 300)); seed++) {
         wg_test_seed(seed);
-        const uint64_t one = random_traffic(wg_test_arch(state), seed, 1);
-        assert_int_equal(random_traffic(wg_test_arch(state), seed, 2), one);
-        assert_int_equal(random_traffic(wg_test_arch(state), seed, 4), one);
+        const uint64_t one = random_traffic(wg_test_arch(state), seed, 1, NULL);
+        assert_int_equal(random_traffic(wg_test_arch(state), seed, 2, NULL), one);
+        assert_int_equal(random_traffic(wg_test_arch(state), seed, 4, NULL), one);
+        assert_int_equal(over_ranks(wg_test_arch(state), seed, 2), one);
+        assert_int_equal(over_ranks(wg_test_arch(state), seed, 4), one);
     }
 }
 
