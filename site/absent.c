@@ -61,6 +61,13 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
     wg_textf(&out->report, "%s: the playground reads no chip files\n", name);
     return false;
 }
+bool wg_is_cluster_file(const char *path) { return (void)path, false; }
+int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
+{
+    (void)result, (void)out;
+    wg_textf(error, "waitgate: %s: the playground runs no clusters\n", args->file[0]);
+    return WG_EXIT_ERROR;
+}
 void wg_chip_free(wg_chip_file *file) { wg_text_free(&file->report); }
 void wg_chip_complain(wg_chip_file *file, wg_chip_mark mark, const char *format, ...)
 {

@@ -33,6 +33,7 @@ typedef enum wg_agent {
     WG_AGENT_NIU0,
     WG_AGENT_NIU1,
     WG_AGENT_HOST,
+    WG_AGENT_LINK, /* of an Ethernet tile */
     WG_AGENT_COUNT,
     WG_AGENT_NONE = 0xFF
 } wg_agent;

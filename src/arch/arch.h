@@ -85,6 +85,8 @@ typedef struct wg_timing {
     uint16_t dram_request;     /* a channel begins at most one read in this many tenths of a cycle */
     uint8_t dram_queue;        /* requests that a DRAM tile's NIU accepts before a channel begins them; 0: all */
     uint16_t dram_answer;      /* start of a write in a channel to its answer */
+    uint16_t eth_rate;         /* bytes on an Ethernet link in ten cycles */
+    uint16_t eth_latency;      /* a frame's last bit leaving to the same at the other end, with everything in between */
 } wg_timing;
 
 struct wg_arch {
@@ -164,6 +166,12 @@ struct wg_arch {
         bool writes_back;       /* translated coordinates replace those that software wrote */
         bool zaamo;             /* the atomic operations of Zaamo, and additions in many formats */
     } noc;
+
+    struct {
+        uint8_t frame;    /* bytes on the wire besides what a raw frame carries: header, CRC, gap */
+        uint8_t header;   /* … and of a TT-link packet's own header */
+        uint8_t l1_bytes; /* read or written per cycle */
+    } eth;
 
     wg_timing timing[2]; /* per wg_profile */
 };

@@ -95,6 +95,14 @@ const wg_arch wg_arch_bh = {
                               {0x7CC08, 9},           /* training ended: no link came up */
                               {0x7CFBC, 0x00010600}}, /* firmware 1.6.0: patch, minor, major */
                  .heartbeat = 0x7CC70,
+                 .link_up = {{0x7CC04, 1},   /* port up */
+                             {0x7CC08, 2},   /* training passed */
+                             {0x7CC0C, 400}, /* at 400 Gbit/s */
+                             {0x7CE04, 1}},  /* the receiver's link is up */
+                 .link_cut = {{0x7CC04, 2}, {0x7CE04, 0}},
+                 .link_chip = {0x7CFD8, 0x7CFF8},
+                 .link_channel = {0x7CFC0, 0x7CFE0},
+                 .link_channel_times = 0x01010000,
                  .core = {[WG_CORE_E0] = {CORE, .name = "E0", .thread = WG_NONE, .debug = 0, .daisy = 9, .keeps = 6,
                                           .reset_bit = 1 << 11, .extensions = EXTENSIONS, .ram_bytes = 8192,
                                           .start = {WG_START_ETH_REG, .fixed = 0xFFB14000}},
@@ -164,13 +172,15 @@ const wg_arch wg_arch_bh = {
             .wide_addresses = true,
             .zaamo = true},
 
+    .eth = {.frame = 34, .header = 18, .l1_bytes = 64},
+
     .timing =
         {
             /* One eighth of 512 GB/s at 1.35 GHz is 47.4 bytes per cycle. */
             [WG_PROFILE_DOCUMENTED] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
                                        .dst_block_cycles = WG_LATENCY_MVMUL - 1, .scalar_alu = 3, .noc_hop = 90,
                                        .noc_reserve = 90, .noc_data = 1, .noc_ack = 1, .dram_rate = 474,
-                                       .dram_write_rate = 474},
+                                       .dram_write_rate = 474, .eth_rate = 370, .eth_latency = 526},
             /*
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD stalls without
              * accumulation: measured on three; ELWSUB is assumed to do so, too. A stall blocks other threads: measured on
@@ -191,7 +201,8 @@ const wg_arch wg_arch_bh = {
              * DRAM proceed as fast as they are issued; that they used NoC 0 is inferred. DRAM rates: measured on 14 rows of
              * one channel, 1 to 120 readers or writers, which approach them. dram_queue: inferred from five rows of 4 to 120
              * readers at all channels, which are within 9 % with it (WH: four of five within 10 %); without a limit they are
-             * up to 45 % (WH 79 %) too fast.
+             * up to 45 % (WH 79 %) too fast. eth_rate: measured on one row of packets of 8 KiB, 24.2 GB/s of 50. eth_latency:
+             * the time of WH, 390 ns. Fabric hops of the two take similar times (658 and 731 ns at least).
              */
             [WG_PROFILE_SILICON] = {PATHS,
                                     .matrix_latency = WG_LATENCY_MVMUL,
@@ -213,6 +224,8 @@ const wg_arch wg_arch_bh = {
                                     .noc_ack = 27,
                                     .dram_rate = 472,
                                     .dram_write_rate = 472,
-                                    .dram_queue = 32},
+                                    .dram_queue = 32,
+                                    .eth_rate = 185,
+                                    .eth_latency = 526},
         },
 };

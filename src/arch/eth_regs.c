@@ -2,7 +2,8 @@
 /*
  * The registers of Ethernet tiles. Facts: EthernetTxRx.md, EthernetRxClassifier.md (BH), TileControlDebugStatus.md,
  * CycleCounters.md, InstructionRAM.md, SoftReset.md (WH); values after reset, and registers that no page names, from tt-metal's
- * public headers. Decided here: the RX classifier's registers are storage, since no frame ever reaches it.
+ * public headers. Decided here: the RX classifier's registers are storage, and frames
+ * pass it as base firmware sets it up (tile/eth_link.c).
  */
 #include "arch/eth_regs.h"
 
@@ -106,9 +107,23 @@ static const wg_eth_block blocks_wh[] = {
 };
 
 #define QUEUE .transfer_count = 0x30, .start = 0x14, .size = 0x18, .dest = 0x1C
-const wg_eth_regs_spec wg_eth_regs_bh = {blocks_bh, sizeof blocks_bh / sizeof *blocks_bh, .queues = 3, QUEUE};
-const wg_eth_regs_spec wg_eth_regs_wh = {
-    blocks_wh, sizeof blocks_wh / sizeof *blocks_wh, .pic = true, .queues = 2, .mac = 0xFFBA0000, QUEUE};
+/* Timeouts and packets of 4 KiB: tt-metal's own setup of packet mode. Decided here: firmware leaves the same timeouts on WH. */
+#define TIMEOUTS .remote_timeout = 40000, .local_timeout = 8000
+const wg_eth_regs_spec wg_eth_regs_bh = {blocks_bh,
+                                         sizeof blocks_bh / sizeof *blocks_bh,
+                                         .queues = 3,
+                                         QUEUE,
+                                         TIMEOUTS,
+                                         .pcs = 0xFFB9800C,
+                                         .headers = 0xFFB98200,
+                                         .busy_in_status = true,
+                                         .count_bytes = 96,
+                                         .max_packet = 4096};
+const wg_eth_regs_spec wg_eth_regs_wh = {blocks_wh,         sizeof blocks_wh / sizeof *blocks_wh,
+                                         .pic = true,       .queues = 2,
+                                         .mac = 0xFFBA0000, QUEUE,
+                                         TIMEOUTS,          .count_bytes = 16,
+                                         .max_packet = 1500};
 
 const wg_eth_reg *wg_eth_reg_at(const wg_eth_regs_spec *spec, uint32_t address, unsigned *word, unsigned *block)
 {

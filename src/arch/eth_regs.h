@@ -46,6 +46,14 @@ typedef struct wg_eth_regs_spec {
     uint32_t mac;            /* address of the MAC's switches for TX and RX; 0: none is known */
     uint16_t transfer_count; /* offsets in a TX queue's block */
     uint16_t start, size, dest;
+    /* A link. */
+    uint32_t pcs;        /* address of a register that is 1 while the link is up; 0: there is none */
+    uint32_t headers;    /* address of the header table; 0: raw frames have the queue's header, which does not arrive */
+    bool busy_in_status; /* ETH_TXQ_STATUS shows a command that is not yet accepted; else ETH_TXQ_CMD does */
+    uint8_t count_bytes; /* the queues' counters of words count these */
+    uint16_t
+        max_packet; /* ETH_TXQ_MAX_PKT_SIZE_BYTES, ETH_TXQ_REMOTE_SEQ_TIMEOUT, ETH_TXQ_LOCAL_SEQ_UPDATE_TIMEOUT as … */
+    uint16_t remote_timeout, local_timeout; /* … base firmware leaves them */
 } wg_eth_regs_spec;
 
 extern const wg_eth_regs_spec wg_eth_regs_bh, wg_eth_regs_wh;

@@ -62,6 +62,11 @@ typedef struct wg_core_spec {
 struct wg_map;
 struct wg_eth_regs_spec;
 
+/* A word of L1. */
+typedef struct wg_spec_word {
+    uint32_t at, value;
+} wg_spec_word;
+
 typedef struct wg_tile_spec {
     wg_tile_kind kind;
     const char *title; /* in reports, before its place */
@@ -74,10 +79,11 @@ typedef struct wg_tile_spec {
     /*
      * Words that base firmware leaves in L1 for hosts, ended by at == 0; and the word it increments while it runs, 0: none.
      */
-    struct {
-        uint32_t at, value;
-    } firmware[5];
+    wg_spec_word firmware[5];
     uint32_t heartbeat;
+    /* The same once a link has come up, and when it goes down; and where it leaves the chips and channels of both ends. */
+    wg_spec_word link_up[6], link_cut[4];
+    uint32_t link_chip[2], link_channel[2], link_channel_times; /* a channel's word is its number times this */
     wg_core_spec core[WG_CORES];
 } wg_tile_spec;
 

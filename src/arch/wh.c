@@ -81,6 +81,13 @@ const wg_arch wg_arch_wh = {
                               {0x1104, 3},         /* training status: not connected */
                               {0x1440, 11}},       /* link error status: port unused */
                  .heartbeat = 0x1C,
+                 .link_up = {{0x1104, 1},  /* training succeeded */
+                             {0x1440, 0},  /* no error */
+                             {0x1ED4, 6}}, /* the link is up */
+                 .link_cut = {{0x1ED4, 0}},
+                 .link_chip = {0x1FC0, 0x1FE0},
+                 .link_channel = {0x1FD0, 0x1FF0},
+                 .link_channel_times = 1,
                  .core = {[WG_CORE_E0] = {SMALL, .name = "E", .thread = WG_NONE, .debug = 0, .daisy = 9,
                                           .reset_bit = 1 << 11, .ram_bytes = 4096, .iram_bytes = 16 * 1024,
                                           .start = {WG_START_ETH_REG, .fixed = 0xFFB9409C}}}},
@@ -132,6 +139,8 @@ const wg_arch wg_arch_wh = {
             .inline_to_l1 = true,
             .writes_back = true},
 
+    .eth = {.frame = 34, .header = 16, .l1_bytes = 32},
+
     /*
      * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which moves from block to block, next to one and two
      * threads on one block); ELWSUB is assumed to behave like ELWADD. matrix_stages, arithmetic_stages, bank_return: as in
@@ -140,14 +149,16 @@ const wg_arch wg_arch_wh = {
      * noc_reserve, noc_pause: as in bh.c, on 605 and 216 rows. noc_data_pause: inferred from 140 rows of long reads over NoC
      * 1, which take 11 % more cycles than they have flits; rows of another card over NoC 0 do not. DRAM rates: documented as
      * 24 bytes per cycle and channel; measured on seven rows of one channel each, 1 to 64 readers or writers. dram_queue: as
-     * in bh.c, on five rows of 4 to 64 readers.
+     * in bh.c, on five rows of 4 to 64 readers. eth_rate: 100 Gbit/s, documented; measured on four rows of packets of 1 to 8
+     * KiB. eth_latency: measured on eight rows of round trips between two cores, 16 to 8,192 bytes.
      */
-    .timing = {[WG_PROFILE_DOCUMENTED] = TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1, .noc_data = 1, .noc_ack = 1,
-                                                .dram_rate = 240, .dram_write_rate = 240),
-               [WG_PROFILE_SILICON] =
-                   TIMING(.matrix_stages = WG_MEASURED_LATENCY_MVMUL,
-                          .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
-                          .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                          .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9, .noc_data = 38, .noc_ack = 27,
-                          .dram_rate = 222, .dram_write_rate = 214, .dram_queue = 32)},
+    .timing = {[WG_PROFILE_DOCUMENTED] =
+                   TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1, .noc_data = 1, .noc_ack = 1, .dram_rate = 240,
+                          .dram_write_rate = 240, .eth_rate = 125, .eth_latency = 390),
+               [WG_PROFILE_SILICON] = TIMING(.matrix_stages = WG_MEASURED_LATENCY_MVMUL,
+                                             .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
+                                             .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
+                                             .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9,
+                                             .noc_data = 38, .noc_ack = 27, .dram_rate = 222, .dram_write_rate = 214,
+                                             .dram_queue = 32, .eth_rate = 125, .eth_latency = 390)},
 };

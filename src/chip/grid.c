@@ -74,6 +74,7 @@ void wg_grid_destroy(wg_grid *grid)
     wg_pages_free(grid->network, sizeof *grid->network);
     wg_pages_free(grid->event, (WG_EDGE_EVENTS + 1) * sizeof *grid->event);
     wg_dram_free(&grid->dram);
+    free(grid->links);
     free(grid);
 }
 
@@ -165,6 +166,11 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     dev->touches = &grid->touches;
     dev->harvested = grid->desc.harvested;
     dev->clock = &grid->now;
+    if (!wg_grid_link_made(grid, dev, index)) {
+        wg_destroy(dev);
+        wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the link of the tile at (%u, %u)", x, y);
+        return NULL;
+    }
     grid->quiet_until = 0;
     grid->box[index] = t->box;
     grid->tile[index] = dev;

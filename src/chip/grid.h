@@ -40,6 +40,13 @@ enum { WG_EDGE_EVENTS = 1 << 16 };
 
 struct wg_workers;
 
+/* A link to another chip, of the Ethernet tile of a channel. */
+typedef struct wg_grid_link {
+    bool there;
+    uint64_t up_at, cut_at; /* as for wg_eth_link_begin() */
+    wg_eth_end self, peer;
+} wg_grid_link;
+
 struct wg_grid {
     const wg_floorplan *plan;
     const wg_arch *arch;
@@ -80,6 +87,7 @@ struct wg_grid {
     uint64_t touches, touches_seen;
     uint64_t quiet_until; /* nothing happens before this cycle unless the host acts */
     struct wg_workers *workers;
+    wg_grid_link *links; /* by tile; NULL: the chip has none (grid_link.c) */
 
     /* Called for every Tensix tile that is created, before it is used; may be NULL. */
     void (*made)(void *user, wg_device *dev, unsigned x, unsigned y);
@@ -114,6 +122,38 @@ wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...)
  * before any write.
  */
 bool wg_grid_hangs(const wg_grid *grid, uint64_t *since);
+
+/* ---- a chip among others: grid_link.c, grid_run.c ---- */
+
+/* The number of Ethernet channels, and the tile of one. */
+unsigned wg_grid_channels(const wg_grid *grid);
+unsigned wg_grid_channel_tile(const wg_grid *grid, unsigned channel);
+/* Gives the channel a link. Its tile is not made for that. False: no memory. */
+bool wg_grid_link_channel(wg_grid *grid, unsigned channel, const wg_grid_link *link);
+/* For wg_grid_make(): a new tile gets its link. False: no memory. */
+bool wg_grid_link_made(wg_grid *grid, wg_device *dev, unsigned index);
+/* Calls `sent` for each frame that has left the chip since the last call. */
+typedef void (*wg_frame_fn)(void *user, unsigned channel, const wg_frame *frame, const wg_frames *ring);
+void wg_grid_frames(wg_grid *grid, wg_frame_fn sent, void *user);
+/* A frame comes to a channel. False: there is no room, or no link. */
+bool wg_grid_frame(wg_grid *grid, unsigned channel, const wg_frame *frame, const void *bytes);
+
+/* What is known of a chip at the end of a window. */
+typedef struct wg_grid_rest {
+    bool over;           /* nothing will happen unless a frame comes or a link changes */
+    bool hung;           /* … and something is unfinished */
+    uint64_t next;       /* the next cycle in which something happens */
+    uint64_t changes_at; /* a link comes up or is cut; WG_NEVER: none */
+} wg_grid_rest;
+/* Advances to cycle `end`. All frames that arrive before it are known. */
+wg_status wg_grid_window(wg_grid *grid, uint64_t end, wg_grid_rest *rest);
+/* Before the first window of a run; and after the last one, whose end all tiles reach. */
+void wg_grid_run_begins(wg_grid *grid);
+void wg_grid_run_ends(wg_grid *grid);
+/* Does somebody observe a tile? */
+bool wg_grid_observed(const wg_grid *grid);
+/* Has a finding ordered the run to stop, or does the condition of a tile hold? */
+bool wg_grid_stopped(const wg_grid *grid, wg_stop *why);
 
 /* Accesses any tile without cores; false if nothing is there. */
 bool wg_edge_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);

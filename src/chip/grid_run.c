@@ -146,7 +146,7 @@ bool wg_grid_hangs(const wg_grid *g, uint64_t *since)
     return at_rest(g) == WG_STOP_HUNG;
 }
 
-static bool stopped(const wg_grid *g, wg_stop *why)
+bool wg_grid_stopped(const wg_grid *g, wg_stop *why)
 {
     for (unsigned i = 0; i < g->tiles; i++) {
         const wg_device *dev = g->tile[i];
@@ -159,10 +159,14 @@ static bool stopped(const wg_grid *g, wg_stop *why)
     return false;
 }
 
-static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
+/* Time passes until the limit; or until the run is over; or until the limit, but loops are looked for as if it could be over. */
+typedef enum run_mode { ADVANCE, RUN, WINDOW } run_mode;
+
+static wg_stop run(wg_grid *g, uint64_t limit, run_mode mode)
 {
     uint64_t least = wg_route_least(g->timing);
     wg_stop why = WG_STOP_CYCLES;
+    const bool may_stop = mode == RUN;
     if (!may_stop && limit <= g->quiet_until && g->touches == g->touches_seen) {
         g->now = limit;
         return why;
@@ -170,14 +174,14 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
     g->quiet_until = 0;
     for (unsigned i = 0; i < g->tiles; i++)
         if (g->tile[i]) {
-            wg_device_may_stop(g->tile[i], may_stop);
+            wg_device_may_stop(g->tile[i], mode != ADVANCE);
             if (may_stop)
                 g->tile[i]->stop_requested = false;
         }
     look_at_touched(g);
     while (g->now < limit) {
         uint64_t sends = wg_grid_route(g, g->now, limit), next = wg_grid_event_next(g);
-        if (may_stop && stopped(g, &why))
+        if (may_stop && wg_grid_stopped(g, &why))
             break;
         uint64_t others = WG_NEVER, first = WG_NEVER; /* when a second tile is busy */
         unsigned one = 0;
@@ -220,11 +224,65 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
     }
     wg_grid_route(g, g->now, limit);
     if (may_stop && why == WG_STOP_CYCLES)
-        stopped(g, &why);
-    for (unsigned i = 0; may_stop && i < g->tiles; i++) /* bring all tiles to one cycle for whoever inspects the stop */
+        wg_grid_stopped(g, &why);
+    if (may_stop)
+        wg_grid_run_ends(g);
+    return why;
+}
+
+bool wg_grid_observed(const wg_grid *g)
+{
+    for (unsigned i = g->first_made; i < g->end_made; i++)
+        if (g->tile[i] && g->tile[i]->tile->watched)
+            return true;
+    return false;
+}
+
+void wg_grid_run_begins(wg_grid *g)
+{
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (g->tile[i])
+            g->tile[i]->stop_requested = false;
+}
+
+void wg_grid_run_ends(wg_grid *g)
+{
+    for (unsigned i = 0; i < g->tiles; i++) /* bring all tiles to one cycle for whoever inspects the stop */
         if (g->tile[i] && g->tile[i]->tile->sched.now < g->now)
             wg_look(g->tile[i]);
-    return why;
+}
+
+/* Is only the tile's link active, with acknowledgements or in wait of a change? */
+static bool only_link(const wg_tile *t)
+{
+    for (unsigned a = 0; a < WG_AGENT_COUNT; a++)
+        if (a != WG_AGENT_LINK && t->sched.next[a] != WG_NEVER)
+            return false;
+    return wg_eth_link_quiet(t);
+}
+
+wg_status wg_grid_window(wg_grid *g, uint64_t end, wg_grid_rest *rest)
+{
+    g->error[0] = 0;
+    if (end > g->now)
+        run(g, end, WINDOW);
+    *rest = (wg_grid_rest){.over = true, .next = wg_grid_event_next(g), .changes_at = WG_NEVER};
+    rest->over = rest->next == WG_NEVER;
+    for (unsigned i = g->first_made; i < g->end_made; i++) {
+        const wg_tile *t = g->tile[i] ? g->tile[i]->tile : NULL;
+        if (!t)
+            continue;
+        const wg_eth_link *l = t->link;
+        const uint64_t change = !l                    ? WG_NEVER
+                                : g->now <= l->up_at  ? l->up_at
+                                : g->now <= l->cut_at ? l->cut_at
+                                                      : WG_NEVER;
+        rest->over &= g->next[i] == WG_NEVER || g->endless[i] || only_link(t);
+        rest->next = g->next[i] < rest->next ? g->next[i] : rest->next;
+        rest->changes_at = change < rest->changes_at ? change : rest->changes_at;
+    }
+    rest->hung = rest->over && at_rest(g) == WG_STOP_HUNG;
+    return g->error[0] ? WG_ERR_NO_MEMORY : WG_OK;
 }
 
 uint64_t wg_grid_cycle(const wg_grid *grid) { return grid->now; }
@@ -237,14 +295,14 @@ static uint64_t limit_after(const wg_grid *grid, uint64_t cycles)
 wg_status wg_grid_advance(wg_grid *grid, uint64_t cycles)
 {
     grid->error[0] = 0;
-    run(grid, limit_after(grid, cycles), false);
+    run(grid, limit_after(grid, cycles), ADVANCE);
     return grid->error[0] ? WG_ERR_NO_MEMORY : WG_OK;
 }
 
 wg_status wg_grid_run(wg_grid *grid, uint64_t cycles, wg_stop *stop)
 {
     grid->error[0] = 0;
-    wg_stop why = run(grid, limit_after(grid, cycles), true);
+    wg_stop why = run(grid, limit_after(grid, cycles), RUN);
     if (stop)
         *stop = why;
     return grid->error[0] ? WG_ERR_NO_MEMORY : WG_OK;

@@ -38,7 +38,20 @@ struct wg_chip_run {
     wg_races_group *races; /* check */
     wg_outputs outputs;    /* traces and logs of all tiles */
     wg_ended ended;
+    bool of_cluster; /* it is … */
+    unsigned number; /* … this chip of one, which {chip} stands for */
 };
+
+/* chip_run.c, in this order; on an error each writes it to `error` and returns false. */
+bool wg_chip_refuse(const wg_args *args, wg_text *error);                      /* options for one tile */
+bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error); /* that override the file */
+bool wg_chip_begin(wg_chip_run *r,
+                   wg_text *error); /* args and file are set: the card, programs and memory, and sinks */
+bool wg_chip_inspect(wg_chip_run *r, wg_text *error); /* time is over: the waits of each tile */
+void wg_chip_end(wg_chip_run *r);
+/* The conditions of the file. */
+bool wg_chip_has_until(const wg_chip_run *r);
+bool wg_chip_until_holds(wg_chip_run *r);
 
 /* chip_memory.c: memory that the file fills, and files that it asks for. */
 bool wg_chip_images(wg_chip_run *r, bool dump, wg_text *error);
@@ -52,6 +65,9 @@ char *wg_chip_name(const char *path, const wg_chip_tile *t); /* likewise, not fr
 int wg_chip_status(wg_chip_run *r);
 void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out);
 void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out);
+/* Their parts that are about one chip: findings and tiles. */
+void wg_chip_tiles_text(wg_chip_run *r, wg_text *out);
+void wg_chip_tiles_json(wg_chip_run *r, wg_json *j);
 /* SARIF, for a file and for `waitgate test`. */
 bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error);
 

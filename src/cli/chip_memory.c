@@ -7,13 +7,17 @@
 
 #include "cli/chip_internal.h"
 
-static void add_name(wg_text *out, const char *path, const wg_chip_tile *t)
+/* `chip`: its number in a cluster; NULL: {chip} is no placeholder. */
+static void add_name(wg_text *out, const char *path, const wg_chip_tile *t, const unsigned *chip)
 {
     for (const char *p = path; *p; p++) {
         bool x = strncmp(p, "{x}", 3) == 0, y = strncmp(p, "{y}", 3) == 0;
         if (t && (x || y)) {
             wg_textf(out, "%u", x ? t->x : t->y);
             p += 2;
+        } else if (chip && strncmp(p, "{chip}", 6) == 0) {
+            wg_textf(out, "%u", *chip);
+            p += 5;
         } else {
             wg_text_add(out, p, 1);
         }
@@ -30,7 +34,7 @@ static char *taken(wg_text *text)
 char *wg_chip_name(const char *path, const wg_chip_tile *t)
 {
     wg_text out = {0};
-    add_name(&out, path, t);
+    add_name(&out, path, t, NULL);
     return taken(&out);
 }
 
@@ -40,7 +44,7 @@ char *wg_chip_path(const wg_chip_run *r, const char *path, const wg_chip_tile *t
     wg_text out = {0};
     if (path[0] != '/' && slash)
         wg_text_add(&out, r->file.name, (size_t)(slash - r->file.name) + 1);
-    add_name(&out, path, t);
+    add_name(&out, path, t, r->of_cluster ? &r->number : NULL);
     return taken(&out);
 }
 

@@ -54,11 +54,16 @@ void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out)
 {
     static const char *const sentence[] = {
         "done", "done (until)", "hangs", "stopped by the cycle limit", "stopped by a finding", "interrupted"};
-    wg_session bare;
     if (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE)
         wg_textf(out, "%s: %s after %llu cycles (%s, %zu tile%s)\n", r->file.name, sentence[r->ended],
                  (unsigned long long)wg_grid_cycle(r->grid), wg_arch_title(r->file.grid.arch), r->tiles,
                  r->tiles == 1 ? "" : "s");
+    wg_chip_tiles_text(r, out);
+}
+
+void wg_chip_tiles_text(wg_chip_run *r, wg_text *out)
+{
+    wg_session bare;
     for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
@@ -115,7 +120,6 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
 {
     static const char *const ended[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
     wg_json json = {.out = out}, *j = &json;
-    wg_session bare;
     wg_json_open(j, NULL, '{');
     wg_json_uint(j, "schema", SCHEMA);
     wg_json_text(j, "waitgate", wg_version());
@@ -126,6 +130,13 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
     wg_json_text(j, "result", ended[r->ended]);
     wg_json_uint(j, "status", (uint64_t)status);
     wg_json_uint(j, "cycles", wg_grid_cycle(r->grid));
+    wg_chip_tiles_json(r, j);
+    wg_json_close(j, '}');
+}
+
+void wg_chip_tiles_json(wg_chip_run *r, wg_json *j)
+{
+    wg_session bare;
     wg_json_open(j, "findings", '['); /* about other tiles and the host */
     for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
         wg_where at;
@@ -143,7 +154,6 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
             if (wg_grid_peek(r->grid, x, y))
                 tile_json(r, x, y, j);
     wg_json_close(j, ']');
-    wg_json_close(j, '}');
 }
 
 static void collect(wg_chip_run *r, wg_reports *all)

@@ -48,7 +48,7 @@ static wg_elf *shared_program(wg_chip_run *r, const char *path, wg_chip_mark mar
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
 /* Options for a single tile do not apply here. */
-static bool refuse_options(const wg_args *args, wg_text *error)
+bool wg_chip_refuse(const wg_args *args, wg_text *error)
 {
     static const struct {
         wg_option option;
@@ -74,19 +74,19 @@ static bool refuse_options(const wg_args *args, wg_text *error)
     return true;
 }
 
-static bool apply_options(wg_chip_run *r, wg_text *error)
+bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error)
 {
     static const char *const profiles[] = {"documented", "silicon"};
-    wg_grid_desc *g = &r->file.grid;
+    wg_grid_desc *g = &file->grid;
     unsigned profile = g->profile;
     wg_arch_id arch = g->arch;
-    if (!wg_args_arch(r->args, &arch, error) ||
-        !wg_option_choice(r->args, WG_OPT_PROFILE, "profile", profiles, 2, &profile, error) ||
-        !wg_option_number(r->args, WG_OPT_MAX_CYCLES, "max-cycles", &r->file.max_cycles, error) ||
-        !wg_option_number(r->args, WG_OPT_SEED, "seed", &g->seed, error))
+    if (!wg_args_arch(args, &arch, error) ||
+        !wg_option_choice(args, WG_OPT_PROFILE, "profile", profiles, 2, &profile, error) ||
+        !wg_option_number(args, WG_OPT_MAX_CYCLES, "max-cycles", &file->max_cycles, error) ||
+        !wg_option_number(args, WG_OPT_SEED, "seed", &g->seed, error))
         return false;
-    if (r->args->value[WG_OPT_ARCH] && arch != g->arch) {
-        wg_textf(error, "waitgate: %s is for %s, but --arch is %s\n", r->file.name, wg_arch_title(g->arch),
+    if (args->value[WG_OPT_ARCH] && arch != g->arch) {
+        wg_textf(error, "waitgate: %s is for %s, but --arch is %s\n", file->name, wg_arch_title(g->arch),
                  wg_arch_title(arch));
         return false;
     }
@@ -273,18 +273,25 @@ static bool open_run(wg_chip_run *r, const wg_args *args, wg_text *error)
     char message[512];
     size_t size;
     *r = (wg_chip_run){.args = args};
-    unsigned stop_on = WG_SEVERITY_NEVER;
     const char *chip;
-    if (!refuse_options(args, error) || !wg_save_check(args, error) ||
-        !wg_saved_chip_files(args, &r->saved, &chip, error) ||
-        !wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", wg_severity_names, WG_SEVERITY_NEVER, &stop_on, error))
+    if (!wg_chip_refuse(args, error) || !wg_save_check(args, error) ||
+        !wg_saved_chip_files(args, &r->saved, &chip, error))
         return false;
     if (!(r->source = wg_file_read(chip, &size, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }
-    if (!wg_chip_parse(&r->file, chip, (const char *)r->source, size) || !apply_options(r, error) ||
+    if (!wg_chip_parse(&r->file, chip, (const char *)r->source, size) || !wg_chip_options(args, &r->file, error) ||
         (r->saved.file && !wg_saved_chip_fits(&r->saved, &r->file.grid, chip, error)))
+        return false;
+    return wg_chip_begin(r, error);
+}
+
+bool wg_chip_begin(wg_chip_run *r, wg_text *error)
+{
+    const wg_args *args = r->args;
+    unsigned stop_on = WG_SEVERITY_NEVER;
+    if (!wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", wg_severity_names, WG_SEVERITY_NEVER, &stop_on, error))
         return false;
     wg_card_desc desc = {.struct_size = sizeof desc,
                          .grid = &r->file.grid,
@@ -312,7 +319,7 @@ static bool open_run(wg_chip_run *r, const wg_args *args, wg_text *error)
     return watch_tiles(r, error) && load_tiles(r, error);
 }
 
-static void close_run(wg_chip_run *r)
+void wg_chip_end(wg_chip_run *r)
 {
     for (size_t i = 0; i < r->tiles; i++) {
         r->tile[i].s.dev = NULL; /* the grid's */
@@ -336,7 +343,7 @@ static void close_run(wg_chip_run *r)
 
 /* ---- Time ------------------------------------------------------------------------------------------------ */
 
-static bool has_until(const wg_chip_run *r)
+bool wg_chip_has_until(const wg_chip_run *r)
 {
     for (size_t i = 0; i < r->file.tiles; i++)
         if (r->file.tile[i].until.mask)
@@ -344,7 +351,7 @@ static bool has_until(const wg_chip_run *r)
     return false;
 }
 
-static bool until_holds(wg_chip_run *r)
+bool wg_chip_until_holds(wg_chip_run *r)
 {
     for (size_t i = 0; i < r->file.tiles; i++) {
         const wg_chip_tiles *entry = &r->file.tile[i];
@@ -366,7 +373,7 @@ static bool save(void *run, const char *path, wg_text *error)
 
 static bool drive(wg_chip_run *r, wg_text *error)
 {
-    bool until = has_until(r), saved = true;
+    bool until = wg_chip_has_until(r), saved = true;
     uint64_t stretch = until ? UNTIL_STRETCH : STRETCH, save_at = wg_save_next(r->args, wg_grid_cycle(r->grid));
     uint64_t watch_from = wg_progress_from(wg_grid_cycle(r->grid), r->file.max_cycles);
     wg_interrupt_begin();
@@ -395,7 +402,7 @@ static bool drive(wg_chip_run *r, wg_text *error)
         going = false;
         const bool looks = stop != WG_STOP_CYCLES || wg_grid_cycle(r->grid) % stretch == 0 ||
                            wg_grid_cycle(r->grid) >= r->file.max_cycles;
-        if (until && looks && until_holds(r))
+        if (until && looks && wg_chip_until_holds(r))
             r->ended = WG_ENDED_UNTIL;
         else if (stop == WG_STOP_FINDING)
             r->ended = WG_ENDED_FINDING;
@@ -417,12 +424,12 @@ static bool drive(wg_chip_run *r, wg_text *error)
 
 wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)
 {
-    const bool until = has_until(r);
+    const bool until = wg_chip_has_until(r);
     cycle = cycle < r->file.max_cycles ? cycle : r->file.max_cycles;
     *stop = WG_STOP_CYCLES;
     for (;;) {
         uint64_t now = wg_grid_cycle(r->grid), to = (now / UNTIL_STRETCH + 1) * UNTIL_STRETCH;
-        if (until && now % UNTIL_STRETCH == 0 && now && until_holds(r)) {
+        if (until && now % UNTIL_STRETCH == 0 && now && wg_chip_until_holds(r)) {
             *stop = WG_STOP_UNTIL;
             return WG_OK;
         }
@@ -450,7 +457,7 @@ wg_chip_run *wg_chip_open(const wg_args *args, wg_text *error)
 void wg_chip_close(wg_chip_run *r)
 {
     if (r)
-        close_run(r);
+        wg_chip_end(r);
     free(r);
 }
 
@@ -469,8 +476,7 @@ uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes)
     return r->host;
 }
 
-/* The waits of each tile. */
-static bool inspect(wg_chip_run *r, wg_text *error)
+bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
 {
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
@@ -505,7 +511,7 @@ int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_tex
 {
     wg_chip_run r;
     int status = WG_EXIT_ERROR;
-    if (open_run(&r, args, error) && drive(&r, error) && inspect(&r, error) && close_outputs(&r, error)) {
+    if (open_run(&r, args, error) && drive(&r, error) && wg_chip_inspect(&r, error) && close_outputs(&r, error)) {
         status = wg_chip_status(&r);
         if (args->value[WG_OPT_JSON])
             wg_chip_report_json(&r, status, out);
@@ -516,6 +522,6 @@ int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_tex
             status = WG_EXIT_ERROR;
     }
     wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);
-    close_run(&r);
+    wg_chip_end(&r);
     return status;
 }

@@ -17,6 +17,8 @@ int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_te
 {
     wg_session s;
     int status = WG_EXIT_ERROR;
+    if (args->files == 1 && wg_is_chip_file(args->file[0]) && wg_is_cluster_file(args->file[0]))
+        return wg_run_cluster(args, result, out, error);
     if (wg_is_chip_run(args))
         return wg_run_chip(args, result, out, error);
     if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {

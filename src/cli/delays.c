@@ -12,7 +12,7 @@ static const char *const agent_words[WG_AGENT_COUNT] = {
     [WG_AGENT_PACK] = "pack",       [WG_AGENT_VECTOR] = "vector",   [WG_AGENT_SCALAR] = "scalar",
     [WG_AGENT_CONFIG] = "config",   [WG_AGENT_MOVER] = "mover",     [WG_AGENT_MISC] = "misc",
     [WG_AGENT_REGIONS] = "regions", [WG_AGENT_PUSHES] = "pushes",   [WG_AGENT_NIU0] = "niu0",
-    [WG_AGENT_NIU1] = "niu1",       [WG_AGENT_HOST] = "host"};
+    [WG_AGENT_NIU1] = "niu1",       [WG_AGENT_HOST] = "host",       [WG_AGENT_LINK] = "link"};
 
 static const char *agent_word(unsigned agent) { return agent_words[agent]; }
 

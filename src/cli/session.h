@@ -217,6 +217,9 @@ void wg_session_result(wg_session *s, int status, wg_run_result *result);
 bool wg_is_chip_file(const char *path);
 bool wg_is_chip_run(const wg_args *args); /* a chip file, or a snapshot of a chip */
 int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
+/* cluster_yaml.c, cluster_run.c: a cluster file. */
+bool wg_is_cluster_file(const char *path);
+int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
 
 /* profile.c: the cost of each line. */
 bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);

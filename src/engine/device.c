@@ -98,6 +98,7 @@ void wg_destroy(wg_device *dev)
     if (dev->tile) {
         wg_pages_free(dev->tile->l1, dev->tile->spec->l1_bytes);
         wg_pages_free(dev->tile->box, sizeof *dev->tile->box);
+        wg_pages_free(dev->tile->link, sizeof *dev->tile->link);
         wg_pages_free(dev->poll_memory, poll_bytes(dev->tile->spec));
     }
     wg_pages_free(dev->tile, sizeof *dev->tile);
@@ -131,6 +132,9 @@ wg_status wg_reset(wg_device *dev)
         wg_niu_firmware(dev->tile, dev->harvested);
         dev->tile->sched.now = *dev->clock;
     }
+    const wg_eth_link *l = dev->tile->link;
+    if (l)
+        wg_eth_link_begin(dev->tile, l->up_at, l->cut_at, l->self, l->peer);
     return WG_OK;
 }
 
@@ -169,7 +173,7 @@ static wg_stop at_rest(const wg_tile *t)
         /* Decided here: a parked core with a request that is stalled forever is not done. */
         if (!wg_core_parked(t, i) || t->regions.memory.active[i])
             return WG_STOP_HUNG;
-    if (!wg_niu_idle(t))
+    if (!wg_niu_idle(t) || !wg_eth_link_quiet(t))
         return WG_STOP_HUNG;
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (!wg_thread_idle(t, i))

@@ -23,11 +23,12 @@ typedef struct header {
     uint32_t arch, profile;
     uint32_t poll_bytes;
     uint64_t state_bytes, l1_bytes;
-    uint64_t box_bytes; /* 0: there was never a packet */
+    uint64_t box_bytes;  /* 0: there was never a packet */
+    uint64_t link_bytes; /* 0: no Ethernet link */
 } header;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'a', 't', 'e'};
-enum { LAYOUT_VERSION = 7 };
+enum { LAYOUT_VERSION = 8 };
 
 static size_t state_bytes(void) { return sizeof(wg_tile) - WG_TILE_STATE_OFFSET; }
 
@@ -39,7 +40,8 @@ static header header_of(const wg_device *dev)
                 .poll_bytes = (uint32_t)wg_poll_saved_bytes(dev),
                 .state_bytes = state_bytes(),
                 .l1_bytes = dev->tile->spec->l1_bytes,
-                .box_bytes = wg_noc_box_used(dev->tile->box) ? sizeof *dev->tile->box : 0};
+                .box_bytes = wg_noc_box_used(dev->tile->box) ? sizeof *dev->tile->box : 0,
+                .link_bytes = dev->tile->link ? sizeof *dev->tile->link : 0};
     memcpy(h.magic, magic, sizeof magic);
     return h;
 }
@@ -48,12 +50,12 @@ static header header_of(const wg_device *dev)
 static size_t fixed_bytes(const wg_device *dev) { return sizeof(header) + state_bytes() + dev->tile->spec->l1_bytes; }
 static size_t bytes_of(const wg_device *dev, const header *h)
 {
-    return fixed_bytes(dev) + h->box_bytes + h->poll_bytes;
+    return fixed_bytes(dev) + h->box_bytes + h->link_bytes + h->poll_bytes;
 }
 
 size_t wg_snapshot_size(const wg_device *dev)
 {
-    return fixed_bytes(dev) + sizeof *dev->tile->box + wg_poll_saved_most(dev);
+    return fixed_bytes(dev) + sizeof *dev->tile->box + header_of(dev).link_bytes + wg_poll_saved_most(dev);
 }
 
 size_t wg_snapshot_bytes(const wg_device *dev)
@@ -83,7 +85,9 @@ void wg_snapshot_write(const wg_device *dev, void *to)
     memcpy(p + sizeof h, (const char *)dev->tile + WG_TILE_STATE_OFFSET, state_bytes());
     memcpy(p + sizeof h + state_bytes(), dev->tile->l1, dev->tile->spec->l1_bytes);
     memcpy(p + fixed_bytes(dev), dev->tile->box, h.box_bytes);
-    wg_poll_save(dev, p + fixed_bytes(dev) + h.box_bytes);
+    if (h.link_bytes)
+        memcpy(p + fixed_bytes(dev) + h.box_bytes, dev->tile->link, h.link_bytes);
+    wg_poll_save(dev, p + fixed_bytes(dev) + h.box_bytes + h.link_bytes);
     h.sum = sum_of(p, bytes_of(dev, &h));
     memcpy(p, &h, sizeof h);
 }
@@ -108,6 +112,9 @@ static wg_status check_header(wg_device *dev, const header *h, const char *from,
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is from another version of Waitgate");
     if (h->arch != own.arch || h->profile != own.profile || h->l1_bytes != own.l1_bytes)
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another architecture or timing profile");
+    if (h->link_bytes != own.link_bytes)
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of a tile %s an Ethernet link, this one is %s",
+                       h->link_bytes ? "with" : "without", own.link_bytes ? "with one" : "without");
     if (h->box_bytes && h->box_bytes != sizeof *dev->tile->box)
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is from another version of Waitgate");
     if (bytes < bytes_of(dev, h))
@@ -122,6 +129,18 @@ static unsigned tiles_of(const wg_device *dev)
 {
     const wg_floorplan *plan = wg_floorplan_of(dev->arch->id);
     return dev->touches ? plan->width * plan->height : 1u;
+}
+
+static bool link_holds(const wg_device *dev, const void *from)
+{
+    wg_eth_link *l = malloc(sizeof *l); /* aligned, unlike the snapshot */
+    bool holds = l != NULL;
+    if (l) {
+        memcpy(l, from, sizeof *l);
+        holds = wg_eth_link_holds(l, dev->tile->spec->l1_bytes, dev->tile->spec->eth->queues);
+    }
+    free(l);
+    return holds;
 }
 
 wg_status wg_snapshot_check(wg_device *dev, const void *from, size_t bytes)
@@ -147,7 +166,9 @@ wg_status wg_snapshot_check(wg_device *dev, const void *from, size_t bytes)
     memcpy((char *)t + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
     if (box)
         memcpy(box, p + fixed_bytes(dev), sizeof *box);
-    if (!wg_poll_saved_holds(dev, p + fixed_bytes(dev) + h.box_bytes, h.poll_bytes))
+    if (h.link_bytes && !link_holds(dev, p + fixed_bytes(dev) + h.box_bytes))
+        status = wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is not of a device that Waitgate ran: its link is broken");
+    else if (!wg_poll_saved_holds(dev, p + fixed_bytes(dev) + h.box_bytes + h.link_bytes, h.poll_bytes))
         status =
             wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is not of a device that Waitgate ran: its loops are broken");
     else if (!wg_state_holds(t, what, sizeof what) ||
@@ -182,7 +203,9 @@ void wg_snapshot_apply(wg_device *dev, const void *from)
     memcpy((char *)t + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
     memcpy(t->l1, p + sizeof h + state_bytes(), dev->tile->spec->l1_bytes);
     const void *box = h.box_bytes ? p + fixed_bytes(dev) : NULL;
-    wg_snapshot_taken_over(dev, box, p + fixed_bytes(dev) + h.box_bytes);
+    if (h.link_bytes)
+        memcpy(t->link, p + fixed_bytes(dev) + h.box_bytes, h.link_bytes);
+    wg_snapshot_taken_over(dev, box, p + fixed_bytes(dev) + h.box_bytes + h.link_bytes);
 }
 
 wg_status wg_restore(wg_device *dev, const void *from, size_t bytes)

@@ -43,6 +43,8 @@ static void before_regions(wg_tile *t)
     if (wg_soon(t, WG_OUTSIDE_BITS)) {
         if (wg_take(t, WG_AGENT_HOST))
             wg_windows_arrivals(t);
+        if (wg_take(t, WG_AGENT_LINK) && t->link)
+            wg_eth_link_tick(t);
         for (unsigned noc = 0; noc < 2; noc++)
             if (wg_take(t, WG_AGENT_NIU0 + noc) && t->box) /* a unit test's tile may have none */
                 wg_niu_tick(t, noc);

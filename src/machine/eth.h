@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts that only an Ethernet tile has: the registers of its queues, header table, RX classifier and MAC
- * (arch/eth_regs.h), the watchdog, and the logic that fills the instruction RAM. The link is down.
+ * (arch/eth_regs.h), the watchdog, and the logic that fills the instruction RAM. Its link is in eth_link.h.
  */
 #ifndef WG_ETH_H
 #define WG_ETH_H

@@ -13,6 +13,7 @@
 #define WG_REGIONS_H
 
 #include "machine/eth.h"
+#include "machine/eth_link.h"
 #include "machine/mailbox.h"
 #include "machine/memory.h"
 #include "machine/niu_regs.h"

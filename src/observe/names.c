@@ -24,7 +24,8 @@ static const char *const agent_names[WG_AGENT_COUNT] = {[WG_AGENT_CORE_B] = "B",
                                                         [WG_AGENT_PUSHES] = "instruction pushes",
                                                         [WG_AGENT_NIU0] = "NIU 0",
                                                         [WG_AGENT_NIU1] = "NIU 1",
-                                                        [WG_AGENT_HOST] = "host"};
+                                                        [WG_AGENT_HOST] = "host",
+                                                        [WG_AGENT_LINK] = "Ethernet link"};
 
 static const char *const event_names[WG_EV_COUNT] = {[WG_EV_PUSHED] = "pushed",
                                                      [WG_EV_EXPANDED] = "expanded",

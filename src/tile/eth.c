@@ -2,11 +2,11 @@
 /*
  * The registers of an Ethernet tile's queues, header table, RX classifier and MAC; and filling the instruction RAM.
  *
- *     ETH_TXQ_CMD ──> accepted, counted in ETH_TXQ_TRANSFER_CNT, and dropped: the link is down
+ *     ETH_TXQ_CMD ──> the link (eth_link.c); or accepted, counted in ETH_TXQ_TRANSFER_CNT, and dropped: there is none
  *     ETH_CORE_IRAM_LOAD ──> 16 KiB of L1 to instruction RAM (WH)
  *
  * Facts: EthernetTxRx.md, CycleCounters.md, InstructionRAM.md of the architecture that has them; tt-metal's public headers.
- * Decided here: with the link down a TX queue accepts a command at once and sends nothing, so its counters of packets and
+ * Decided here: without a link a TX queue accepts a command at once and sends nothing, so its counters of packets and
  * words do not change; nothing is ever received. Filling the instruction RAM takes 512 cycles (32 bytes per cycle: the two
  * connections to L1 that it borrows); the contents are those at the start, and its reads occupy no port.
  */
@@ -110,11 +110,18 @@ static void transmit(wg_tile *t, unsigned word, unsigned number, uint32_t addres
 {
     uint32_t *queue = &t->regions.eth.word[word] - 1; /* ETH_TXQ_CMD is its second word */
     const char *why = misuse(t, queue, number, command);
+    const wg_eth_link *l = t->link;
+    if (!why && l && wg_eth_link_busy(l, number))
+        why = "the command before it is not yet accepted";
+    if (!why && l && command == FLUSH)
+        why = "flushing the MAC's queue is not implemented";
     if (why)
         find(t, WG_F_ETH_COMMAND, agent, pc, address, command, why);
-    else
+    else if (!l || !l->up)
         find(t, WG_F_ETH_LINK, agent, pc, address, command, "ETH_TXQ_CMD");
-    if (!why && command != FLUSH)
+    if (!why && l)
+        wg_eth_link_command(t, number, command);
+    else if (!why && command != FLUSH)
         queue[t->spec->eth->transfer_count / 4]++;
 }
 

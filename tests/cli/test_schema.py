@@ -84,6 +84,8 @@ def others(folder):
     assert valid("test", "test", "examples/hello.tasm", "examples/deadlock.tasm")["failed"] == 1
     (folder / "chip.yaml").write_text("arch: bh\nmax-cycles: 10\ntiles:\n  - at: [1, 2]\n")
     valid("chip", "run", folder / "chip.yaml")
+    (folder / "cluster.yaml").write_text("topology: p300\nfaults:\n  - cut: {link: [0, 2], cycle: 5}\n")
+    valid("cluster", "run", folder / "cluster.yaml")
 
 
 @test

@@ -102,7 +102,7 @@ static inline void forge_sum(char *snapshot, size_t bytes)
     memcpy(snapshot + 8, &sum, sizeof sum);
 }
 
-enum { FORGE_HEADER = 56 };
+enum { FORGE_HEADER = 64 };
 
 /* How many bytes a snapshot has of state, L1, packets and loops; together, with the header, of all. */
 static inline size_t forge_part(const char *snapshot, unsigned part)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run of a cluster file: its own files' view (cluster_run.c, cluster_report.c), and the command line's. */
+#ifndef WG_CLUSTER_RUN_H
+#define WG_CLUSTER_RUN_H
+
+#include "cli/chip_internal.h"
+#include "cli/cluster_yaml.h"
+#include "cluster/transport.h"
+
+typedef struct wg_cluster_job {
+    const wg_args *args;
+    wg_cluster_file file;
+    uint8_t *source;
+    wg_transport *ranks; /* NULL: one process */
+    wg_cluster *cluster;
+    wg_chip_run **chip; /* by number; NULL: of another process */
+    uint8_t **text;     /* of chip files */
+    wg_ended ended;
+    int status;
+} wg_cluster_job;
+
+/* cluster_report.c: the report of all processes, at the first one. False: `error` says why. */
+bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error);
+
+/* ranks.c: the transport of a process that mpirun has started; NULL, and `error` is empty: there is no other process. */
+wg_transport *wg_ranks_open(wg_text *error);
+
+#endif

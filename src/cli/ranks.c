@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several processes: mpirun tells each in its environment how many there are. The library that talks MPI is loaded only then,
+ * so that nothing else needs MPI.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cluster_run.h"
+
+#define LIBRARY "libwaitgate_mpi.so"
+
+static unsigned started_with(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        const unsigned long size = text ? strtoul(text, NULL, 10) : 0;
+        if (size > 1)
+            return (unsigned)size;
+    }
+    return 1;
+}
+
+/* Next to the program, then in ../lib and where libraries are. */
+static void *load(wg_text *tried)
+{
+    const char *given = getenv("WAITGATE_MPI");
+    char self[4000];
+    if (given && *given) {
+        void *library = dlopen(given, RTLD_NOW | RTLD_GLOBAL);
+        if (!library)
+            wg_textf(tried, "%s", dlerror());
+        return library;
+    }
+    ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
+    for (unsigned i = 0; size > 0 && i < 2; i++) {
+        self[size] = 0;
+        char *slash = strrchr(self, '/');
+        wg_text path = {0};
+        wg_textf(&path, "%.*s/%s" LIBRARY, slash ? (int)(slash - self) : 0, self, i ? "../lib/" : "");
+        void *library = path.failed ? NULL : dlopen(path.data, RTLD_NOW | RTLD_GLOBAL);
+        wg_text_free(&path);
+        if (library)
+            return library;
+    }
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        wg_textf(tried, "%s", dlerror());
+    return library;
+}
+
+wg_transport *wg_ranks_open(wg_text *error)
+{
+    char message[256] = "";
+    const unsigned ranks = started_with();
+    wg_text tried = {0};
+    if (ranks < 2)
+        return NULL;
+    void *library = load(&tried);
+    wg_transport_open_fn open = NULL;
+    if (library) {
+        void *symbol = dlsym(library, WG_TRANSPORT_OPEN);
+        memcpy(&open, &symbol, sizeof open);
+    }
+    wg_transport *t = open ? open(WG_TRANSPORT_VERSION, message, sizeof message) : NULL;
+    if (!t)
+        wg_textf(error,
+                 "waitgate: mpirun has started %u processes, but " LIBRARY
+                 " cannot be used: %s\nBuild with MPI (Debian: libopenmpi-dev), or set WAITGATE_MPI to the library\n",
+                 ranks,
+                 message[0]   ? message
+                 : tried.size ? tried.data
+                              : "it is of another version");
+    wg_text_free(&tried);
+    return t;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the processes (ranks) of a cluster talk to each other. The cluster asks for two things only: an exchange of bytes
+ * between neighbours together with a reduction over all, and bytes of all ranks at rank 0. A plug-in library implements them
+ * (src/mpi); a cluster in one process has no transport.
+ */
+#ifndef WG_TRANSPORT_H
+#define WG_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wg_cluster;
+
+typedef struct wg_message {
+    uint8_t *data;
+    size_t bytes, room;
+} wg_message;
+
+typedef struct wg_transport wg_transport;
+struct wg_transport {
+    unsigned rank, ranks;
+    void *self;
+    /*
+     * Sends out[i] to every rank i with peers[i], and receives in[i] from it; both sides name each other. Then every
+     * value[k] is the least of all ranks. False: the run cannot go on.
+     */
+    bool (*exchange)(wg_transport *t, const bool *peers, const wg_message *out, wg_message *in, uint64_t *value,
+                     unsigned values);
+    /* At rank 0, in[i] are the bytes of rank i. */
+    bool (*gather)(wg_transport *t, const wg_message *mine, wg_message *in);
+    /* Ends all processes, after this one has said why. */
+    void (*abort)(wg_transport *t, int status);
+    void (*close)(wg_transport *t);
+};
+
+enum { WG_TRANSPORT_VERSION = 1 };
+/* What a plug-in exports. NULL: it cannot start. */
+typedef wg_transport *(*wg_transport_open_fn)(unsigned version, char *error, size_t room);
+#define WG_TRANSPORT_OPEN "wg_transport_open"
+
+/* For whoever runs a cluster: every value[k] becomes the least of all ranks. */
+bool wg_cluster_least(struct wg_cluster *c, uint64_t *value, unsigned values);
+
+bool wg_message_add(wg_message *m, const void *data, size_t bytes); /* false: no memory */
+void wg_message_free(wg_message *m);
+
+#endif

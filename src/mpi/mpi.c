@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The transport between processes that mpirun has started (cluster/transport.h), a library of its own: it is loaded only then,
+ * so that nothing else needs MPI.
+ *
+ *     exchange   one message to and from each neighbour, and one reduction over all, under way at the same time
+ *     gather     a message of each process to the first
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cluster/transport.h"
+
+enum { FRAMES = 1, PARTS = 2 }; /* tags */
+
+typedef struct ranks {
+    wg_transport t;
+    MPI_Request *sending; /* a request per process, and one more */
+} ranks;
+
+static bool room_for(wg_message *m, size_t bytes)
+{
+    if (m->room >= bytes)
+        return true;
+    uint8_t *more = realloc(m->data, bytes * 2);
+    if (!more)
+        return false;
+    m->data = more;
+    m->room = bytes * 2;
+    return true;
+}
+
+/* The next message of this process, however long it is. */
+static bool receive(int from, int tag, wg_message *m)
+{
+    MPI_Message message;
+    MPI_Status status;
+    int bytes = 0;
+    if (MPI_Mprobe(from, tag, MPI_COMM_WORLD, &message, &status) != MPI_SUCCESS ||
+        MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0 || !room_for(m, (size_t)bytes + 1))
+        return false;
+    m->bytes = (size_t)bytes;
+    return MPI_Mrecv(m->data, bytes, MPI_BYTE, &message, &status) == MPI_SUCCESS;
+}
+
+static bool send(int to, int tag, const wg_message *m, MPI_Request *request)
+{
+    static uint8_t nothing;
+    return m->bytes <= INT32_MAX && MPI_Isend(m->bytes ? m->data : &nothing, (int)m->bytes, MPI_BYTE, to, tag,
+                                              MPI_COMM_WORLD, request) == MPI_SUCCESS;
+}
+
+static bool exchange(wg_transport *t, const bool *peers, const wg_message *out, wg_message *in, uint64_t *value,
+                     unsigned values)
+{
+    ranks *r = t->self;
+    int sending = 0;
+    bool ok = true;
+    uint64_t least[16];
+    if (values > sizeof least / sizeof *least)
+        return false;
+    for (unsigned i = 0; peers && ok && i < t->ranks; i++)
+        if (peers[i])
+            ok = send((int)i, FRAMES, &out[i], &r->sending[sending++]);
+    ok = ok && MPI_Iallreduce(value, least, (int)values, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD,
+                              &r->sending[sending++]) == MPI_SUCCESS;
+    for (unsigned i = 0; peers && ok && i < t->ranks; i++)
+        if (peers[i])
+            ok = receive((int)i, FRAMES, &in[i]);
+    ok = ok && MPI_Waitall(sending, r->sending, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+    if (ok)
+        memcpy(value, least, values * sizeof *value);
+    return ok;
+}
+
+static bool gather(wg_transport *t, const wg_message *mine, wg_message *in)
+{
+    ranks *r = t->self;
+    bool ok = send(0, PARTS, mine, &r->sending[0]);
+    for (unsigned i = 0; ok && !t->rank && i < t->ranks; i++)
+        ok = receive((int)i, PARTS, &in[i]);
+    return ok && MPI_Wait(&r->sending[0], MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
+static void abort_all(wg_transport *t, int status)
+{
+    (void)t;
+    (void)MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+static void close_ranks(wg_transport *t)
+{
+    ranks *r = t->self;
+    (void)MPI_Finalize();
+    free(r->sending);
+    free(r);
+}
+
+/* mpirun ends the others when a process dies: the first one says so. */
+static void ended(int number)
+{
+    static const char text[] = "waitgate: the run has ended: another process died, or mpirun was told to end it\n";
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(1);
+    _exit(128 + number);
+}
+
+/* Looked up by name: WG_TRANSPORT_OPEN. */
+__attribute__((visibility("default"))) wg_transport *wg_transport_open(unsigned version, char *error, size_t room);
+wg_transport *wg_transport_open(unsigned version, char *error, size_t room)
+{
+    int rank, size, level, has = 0;
+    ranks *r = version == WG_TRANSPORT_VERSION ? calloc(1, sizeof *r) : NULL;
+    if (!r) {
+        (void)snprintf(error, room, "it is of another version of Waitgate");
+        return NULL;
+    }
+    if (MPI_Initialized(&has) != MPI_SUCCESS || has ||
+        MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) {
+        (void)snprintf(error, room, "MPI does not start");
+        free(r);
+        return NULL;
+    }
+    (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+    r->sending = calloc((size_t)size + 1, sizeof *r->sending);
+    r->t = (wg_transport){.rank = (unsigned)rank,
+                          .ranks = (unsigned)size,
+                          .self = r,
+                          .exchange = exchange,
+                          .gather = gather,
+                          .abort = abort_all,
+                          .close = close_ranks};
+    if (!r->sending) {
+        (void)snprintf(error, room, "out of memory");
+        (void)MPI_Finalize();
+        free(r);
+        return NULL;
+    }
+    if (rank == 0)
+        (void)signal(SIGTERM, ended);
+    return &r->t;
+}

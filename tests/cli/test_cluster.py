@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Cluster files through the command: the page's example, topologies, descriptors, faults, hostile files, JSON; round trips as
+published; equal results for any number of threads and, if there is MPI, of processes.
+
+usage: test_cluster.py WAITGATE ROOT EXAMPLES_FOLDER [MPIRUN]
+"""
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import suite
+from suite import test
+
+WAITGATE, ROOT, EXAMPLES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
+MPIRUN = sys.argv[4] if len(sys.argv) > 4 else None
+PAGE = (ROOT / "docs/cluster_yaml.md").read_text()
+
+
+def run(folder, text, *options, name="cluster.yaml", command=("run",)):
+    (folder / name).write_text(text)
+    r = subprocess.run([WAITGATE, *command, str(folder / name), *map(str, options)], capture_output=True, text=True, timeout=120)
+    return r.returncode, r.stdout, r.stderr
+
+
+def elfs(folder):
+    for elf in EXAMPLES.glob("*.erisc0.elf"):
+        shutil.copy(elf, folder)
+
+
+def words(path):
+    data = path.read_bytes()
+    return [struct.unpack_from("<I", data, i)[0] for i in range(0, len(data), 16)]
+
+
+@test
+def example_of_page(d):
+    """The page's file runs, its report is the page's, and the sums are right."""
+    elfs(d)
+    text = re.search(r"```yaml\n(topology: n300.*?)```", PAGE, re.S)[1]
+    status, out, err = run(d, text, name="ring.yaml")
+    assert status == 0 and not err, err
+    said = re.search(r"```\n(ring\.yaml: .*?)```", PAGE, re.S)[1]
+    assert out.replace(f"{d}/", "") == said, out
+    for chip in range(2):
+        assert words(d / f"ring-{chip}.bin") == [0, 0x600D]
+    for name in ("ring.yaml", "galaxy_ring.yaml", "ping.yaml"):
+        assert (EXAMPLES / name).read_text() == (ROOT / "examples" / name).read_text()
+
+
+@test
+def round_trips_as_published(d):
+    """tt-metal's own test of round trips between Wormholes, 16 bytes to 8 KiB: each within its tolerance of 10 %."""
+    published = [894, 911, 966, 984, 1245, 1479, 1803, 2451]
+    elfs(d)
+    status, _, err = run(d, (EXAMPLES / "ping.yaml").read_text())
+    assert status == 0, err
+    took = words(d / "ping.bin")
+    assert len(took) == 8
+    for size, (cycles, ns) in enumerate(zip(took, published)):
+        assert abs(cycles - ns) <= ns / 10, (size, took)
+
+
+@test
+def galaxy(d):
+    """A ring through all 32 chips of a Galaxy: every chip has the sum, whatever the number of threads; idle chips are free."""
+    elfs(d)
+    text = (EXAMPLES / "galaxy_ring.yaml").read_text()
+    states = set()
+    for threads in (1, 2, 4):
+        status, out, err = run(d, text.replace("threads: 2", f"threads: {threads}"), "--json")
+        assert status == 0, err
+        said = json.loads(out)
+        states.add((said["state"], said["cycles"]))
+        assert len(said["chips"]) == 32 and len(said["links"]) == 208
+        assert sum(end["lost"] + end["resent"] for link in said["links"] for end in link["ends"]) == 0
+    assert len(states) == 1, states
+    for chip in range(32):
+        assert words(d / f"galaxy-{chip}.bin") == [0, 0x600D], chip
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    status, out, _ = run(d, "topology: galaxy\nmax-cycles: 1000000000000\n")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert status == 0 and "32 chips, 0 tiles" in out, out
+    assert after.ru_utime - before.ru_utime < 1
+
+
+@test
+def topologies(d):
+    """Each ready-made cluster, and the same as a descriptor in both of its styles."""
+    chips = {"n150": (1, 0), "n300": (2, 2), "T3000": (8, 20), "galaxy": (32, 208), "p150": (1, 0), "p150x4": (4, 16), "p300": (2, 2)}
+    for name, (count, links) in chips.items():
+        status, out, err = run(d, f"topology: {name}\n", "--json")
+        said = json.loads(out)
+        assert status == 0 and (len(said["chips"]), len(said["links"])) == (count, links), (name, err)
+        connections = [[(e["chip"], e["channel"]) for e in link["ends"]] for link in said["links"]]
+        arch = "wormhole_b0" if said["arch"] == "wh" else "blackhole"
+        block = "arch:\n" + "".join(f"  {i}: {arch}\n" for i in range(count)) + "chips:\n  {}\nethernet_connections:\n" + (
+            "".join("  -\n" + "".join(f"    - chip: {c}\n      chan: {ch}\n" for c, ch in pair) for pair in connections) or "  []\n") + (
+            "chips_with_mmio:\n  - 0: 0\nboards:\n  -\n    - board_id: 1\n")
+        flow = "arch: {" + "".join(f"{i}: {arch}, " for i in range(count)) + "}\nethernet_connections: [" + ",".join(
+            "[" + ",".join(f"{{chip: {c}, chan: {ch}}}" for c, ch in pair) + ", {routing_enabled: true}]" for pair in connections) + "]\n"
+        for text in (block, flow):
+            (d / "cluster_descriptor.yaml").write_text(text)
+            status, out, err = run(d, "topology: cluster_descriptor.yaml\n", "--json")
+            assert status == 0 and json.loads(out)["links"] == said["links"], (name, err)
+
+
+@test
+def chip_files(d):
+    """A chip of a cluster may have a file of its own; entries add up; {chip} is its number."""
+    elfs(d)
+    (d / "one.yaml").write_text("arch: wh\ntiles:\n  - at: [0, 0]\n    load: [{address: 0x1000, words: [1, 2]}]\n"
+                                "    dump: [{address: 0x1000, length: 8, file: 'dram-{chip}.bin'}]\n")
+    status, _, err = run(d, "topology: n300\nchips:\n  - {chip: all, file: one.yaml}\n")
+    assert status == 0, err
+    assert [(d / f"dram-{i}.bin").read_bytes() for i in range(2)] == [struct.pack("<II", 1, 2)] * 2
+    status, _, err = run(d, "arch: wh\nchips:\n"
+                            "  - {chip: {from: 0, to: 2}, tiles: [{at: e0, load: [{address: 0x30000, words: [7]}]}]}\n"
+                            "  - {chip: [1, 2], tiles: [{at: e0, dump: [{address: 0x30000, length: 4, file: 'e-{chip}'}]}]}\n")
+    assert status == 0 and not (d / "e-0").exists() and (d / "e-2").read_bytes() == b"\7\0\0\0", err
+
+
+@test
+def ends(d):
+    """A link that is cut hangs the ring; so does a chip that takes no part; limits and conditions end it."""
+    elfs(d)
+    text = (EXAMPLES / "ring.yaml").read_text()
+    status, out, err = run(d, text + "faults:\n  - cut: {link: [1, 0], cycle: 300}\n", "--json")
+    said = json.loads(out)
+    assert status == 3 and said["result"] == "hang", err
+    cut = [link for link in said["links"] if "cut" in link]
+    assert len(cut) == 1 and cut[0]["cut"] == 300 and cut[0]["ends"][0]["channel"] == 8
+    assert [c["chip"] for c in said["chips"] if any("hang" in t for t in c["tiles"])] == [0, 1]
+    status, out, _ = run(d, text + "faults:\n  - cut: {link: [1, 0], cycle: 300}\n")
+    assert status == 3 and out.count("\nchip ") == 2 and "hangs after" in out, out
+    half = re.sub(r"      - \{at: e0.*\n", "", text)
+    assert run(d, half)[0] == 3
+    status, out, _ = run(d, text, "--max-cycles", 800)
+    assert status == 5 and "after 800 cycles" in out, out
+    status, out, _ = run(d, text.replace("words: [0, 0, 2, 8]}],", "words: [0, 0, 2, 8]}], until: {address: 0x20010, value: 0x600D},"), "--json")
+    assert status == 0 and json.loads(out)["result"] == "until"
+    status, out, _ = run(d, text, "--stats")
+    assert status == 0 and "link 0:e8 – 1:e0: 2 frames, 288 bytes one way" in out, out
+
+
+@test
+def mistakes(d):
+    """Each is a sentence with its place."""
+    for text, words in (
+        ("topology: n301\n", "1:11: error: `n301` is none of n150, n300, t3000"),
+        ("topology: n300\narch: bh\n", "1:11: error: this topology is of the other architecture"),
+        ("topology: gone.yaml\n", "gone.yaml"),
+        ("chips: 5\n", "1:8: error: a list is expected here"),
+        ("chips: []\n", "a cluster file has `topology` or `chips`"),
+        ("topology: n300\nchips:\n  - {chip: 2, tiles: []}\n", "3:5: error: there is no chip 2: the cluster has 2"),
+        ("topology: n300\nchips:\n  - {chip: 1}\n", "either `tiles`, as in a chip file"),
+        ("topology: n300\nchips:\n  - {chip: 1, tiles: [{at: e16, release: [e0]}]}\n", "there is no Ethernet tile e16"),
+        ("topology: n300\nchips:\n  - {chip: 1, tiles: [{at: e1, brisk: x}]}\n", "did you mean `brisc`"),
+        ("topology: n300\nchips:\n  - {chip: 1, file: gone.yml}\n", "gone.yml"),
+        ("topology: n300\nlinks:\n  - {from: [0, 8], to: [1, 3]}\n", "3:5: error: channel 8 of chip 0 is already connected"),
+        ("topology: n300\nlinks:\n  - {from: [0, 3]}\n", "a link has `from` and `to`"),
+        ("topology: n300\nlinks:\n  - {from: [0, 3], to: [1, 16]}\n", "there is no Ethernet channel 16"),
+        ("topology: n300\nlinks:\n  - {from: [0, 3], to: [0, 3]}\n", "cannot be connected to itself"),
+        ("topology: n300\nfaults:\n  - cut: {link: [0, 3], cycle: 5}\n", "channel 3 of chip 0 has no link"),
+        ("topology: n300\nfaults:\n  - cut: {link: [0, 8]}\n", "a cut has `link`, one of its ends, and `cycle`"),
+        ("topology: n300\nchip: 5\n", "did you mean `chips`"),
+    ):
+        status, out, err = run(d, text)
+        assert status == 6 and not out and words in err, (text, err)
+    for text, words in (("arch: {0: blackhole, 1: wormhole_b0}\nethernet_connections: []\n", "one architecture"),
+                        ("arch: {0: quasar}\n", "neither wormhole_b0 nor blackhole"),
+                        ("ethernet_connections: []\n", "`arch` is missing"),
+                        ("arch: {0: blackhole}\nethernet_connections: [[{chip: 0}]]\n", "a list of its two ends"),
+                        ("arch: {0: blackhole}\nethernet_connections: [[{chip: 0, chan: 1}, {chip: 1, chan: 1}]]\n", "there is no chip 1")):
+        (d / "descriptor.yaml").write_text(text)
+        status, out, err = run(d, "topology: descriptor.yaml\n")
+        assert status == 6 and words in err, (text, err)
+    for option in ("--trace=x.json", "--log=x", "--sarif=x", "--brisc=x"):
+        status, _, err = run(d, "topology: n150\n", option)
+        assert status == 6 and option[:5] in err, err
+    for command in ("gdb", "profile", "why"):
+        assert run(d, "topology: n150\n", command=(command,))[0] == 6
+
+
+@test
+def hostile_files(d):
+    """Random changes to a good file never crash, hang, or end without a sentence."""
+    elfs(d)
+    rng = random.Random(5)
+    good = (EXAMPLES / "ring.yaml").read_text()
+    good = good[good.index("topology"):] + "links:\n  - {from: [0, 3], to: [1, 3], cut: 99}\nfaults:\n  - cut: {link: [0, 8], cycle: 900}\n"
+    for i in range(60):
+        text = list(good)
+        for _ in range(rng.randrange(1, 5)):
+            at = rng.randrange(len(text))
+            text[at:at + rng.randrange(3)] = rng.choice(["", "-", "[", "}", "99999999999", "e", ": ", "\n", "&a ", "*a", "0x", text[at]])
+        status, out, err = run(d, "".join(text), "--max-cycles", 20000)
+        assert status in (0, 2, 3, 5, 6) and (status != 6 or err), (i, status, err, "".join(text))
+    deep = "topology: n300\nchips: " + "[" * 500 + "]" * 500
+    assert "nested deeper" in run(d, deep)[2]
+    many = "a: &a [" + ",".join(["1"] * 300) + "]\nchips:\n" + "".join(f"  - {{chip: {{from: 0, to: 4095}}, tiles: []}}\n" for _ in range(40))
+    status, _, err = run(d, many)
+    assert status == 6 and err
+
+
+# ---- Several processes ----
+
+
+def processes(count, folder, *options, name="cluster.yaml"):
+    """The command under mpirun; as on a machine with too few processors, and for root, too."""
+    env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    return subprocess.Popen([MPIRUN, "-n", str(count), WAITGATE, "run", str(folder / name), *map(str, options)], env=env, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def finished(process, seconds=120):
+    out, err = process.communicate(timeout=seconds)
+    return process.returncode, out, err
+
+
+def mpi_test(f):
+    return test(f) if MPIRUN else f
+
+
+@mpi_test
+def ranks(d):
+    """The same report, to the last bit, from any number of processes: of runs that are done, hang, end at a limit."""
+    elfs(d)
+    ring = (EXAMPLES / "galaxy_ring.yaml").read_text().replace("threads: 2", "threads: 1")
+    for text, options, wanted, counts in ((ring, (), 0, (2, 4)), (ring, ("--max-cycles", 1234), 5, (3,)),
+                                          (ring + "faults:\n  - cut: {link: [31, 8], cycle: 1500}\n", (), 3, (4,))):
+        status, one, err = run(d, text, "--json", *options)
+        assert status == wanted, (status, err)
+        for count in counts:
+            status, out, err = finished(processes(count, d, "--json", *options))
+            assert (status, out) == (wanted, one), (count, status, out[:200], err)
+    status, one, _ = run(d, ring, "--stats", *options)
+    assert finished(processes(3, d, "--stats", *options))[:2] == (status, one)
+    assert [words(d / f"galaxy-{chip}.bin") for chip in (0, 31)]
+
+
+@mpi_test
+def a_process_dies(d):
+    """The run ends within seconds, and says why."""
+    common, header = ROOT / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
+    (d / "count.c").write_text("#include \"tile.h\"\nint main(void)\n{\n    for (u32 i = 0;; i++)\n        WORD(0x28000) = i;\n}\n")
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-ffreestanding", "-nostdlib", "-DWG_ARCH_WH",
+                    "-msmall-data-limit=0", "-Wl,--defsym=__base=0x18000", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
+                    d / "count.c", common / "crt.S", "-T", common / "kernel.ld", "-o", d / "count.elf"], check=True)
+    (d / "cluster.yaml").write_text("topology: n300\nchips:\n  - {chip: all, tiles: [{at: e0, erisc0: count.elf}]}\n")
+    p = processes(2, d)
+    mine = []
+    for _ in range(100):
+        time.sleep(0.1)
+        children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout
+        mine = [int(line.split()[0]) for line in children.splitlines() if "waitgate" in line]
+        if len(mine) == 2:
+            break
+    assert len(mine) == 2
+    time.sleep(1)
+    begun = time.monotonic()
+    os.kill(mine[1], signal.SIGKILL)
+    status, out, err = finished(p, 30)
+    assert status != 0 and time.monotonic() - begun < 10, status
+    assert "waitgate: the run has ended: another process died" in err, err
+
+
+@mpi_test
+def a_process_fails(d):
+    """What only one process can see is an error of the whole run, with its place; too many processes are one, too."""
+    elfs(d)
+    text = (EXAMPLES / "ring.yaml").read_text()
+    (d / "cluster.yaml").write_text(re.sub(r"(at: e1, erisc0: )[^,]*", r"\1gone.elf", text))
+    status, out, err = finished(processes(2, d))
+    assert status == 6 and not out and "gone.elf: No such file" in err and ":17:" in err, (status, err)
+    (d / "cluster.yaml").write_text(text)
+    status, out, err = finished(processes(3, d))
+    assert status == 6 and err.count("has 2 chips, too few for 3 processes") == 1, err
+
+
+@test
+def no_library(d):
+    """Under mpirun, but without the library: a sentence, not a run of a part."""
+    (d / "cluster.yaml").write_text("topology: n300\n")
+    env = {**os.environ, "OMPI_COMM_WORLD_SIZE": "2", "WAITGATE_MPI": str(d / "gone.so")}
+    r = subprocess.run([WAITGATE, "run", str(d / "cluster.yaml")], env=env, capture_output=True, text=True, timeout=60)
+    assert r.returncode == 6 and "mpirun has started 2 processes" in r.stderr and "gone.so" in r.stderr, r.stderr
+    linked = subprocess.run(["ldd", WAITGATE], capture_output=True, text=True).stdout
+    assert "mpi" not in linked, linked
+
+
+if __name__ == "__main__":
+    suite.run()
