@@ -1,195 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser of chip files, over libyaml's documents: nodes know their line and column. Every mapping has a table of its
- * keys; an unknown key is an error that names the nearest.
+ * The parser of chip files, over libyaml's documents (yaml_read.h).
  */
-#include "cli/chip_yaml.h"
+#include "cli/metal_file.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <yaml.h>
 
 #include "cli/tasm.h"
 
-enum { MAX_ERRORS = 20, MAX_ITEMS = 1 << 16, MAX_DEPTH = 32, GRID_EDGE = 64 };
-
-typedef struct parser {
-    wg_chip_file *file;
-    yaml_document_t *document;
-    size_t items; /* list items, aliases counted each time: limits what a small file can expand to */
-} parser;
-
-static wg_chip_mark mark_of(const yaml_node_t *n)
-{
-    return (wg_chip_mark){(uint32_t)n->start_mark.line + 1, (uint32_t)n->start_mark.column + 1};
-}
-
-static void complain_list(wg_chip_file *file, wg_chip_mark mark, const char *format, va_list args)
-{
-    char message[400];
-    vsnprintf(message, sizeof message, format, args);
-    if (file->errors++ < MAX_ERRORS)
-        wg_report_error(&file->report, file->name, file->source, file->source_bytes, mark.line, mark.column, message);
-}
-
-void wg_chip_complain(wg_chip_file *file, wg_chip_mark mark, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    complain_list(file, mark, format, args);
-    va_end(args);
-}
-
-__attribute__((format(printf, 3, 4))) static bool complain(parser *p, const yaml_node_t *n, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    complain_list(p->file, mark_of(n), format, args);
-    va_end(args);
-    return false;
-}
-
-static yaml_node_t *node(parser *p, int index) { return yaml_document_get_node(p->document, index); }
-
-/* Room for one more element of an array; NULL when memory or the bound has run out. */
-static void *grow(parser *p, void *array, size_t count, size_t size)
-{
-    if (++p->items > MAX_ITEMS)
-        return NULL;
-    if (count & (count - 1)) /* full only at powers of two */
-        return array;
-    void *more = wg_realloc(array, (count ? 2 * count : 1) * size);
-    if (!more)
-        p->file->out_of_memory = true;
-    return more;
-}
-
-static bool too_many(parser *p, const yaml_node_t *n)
-{
-    return complain(p, n, p->file->out_of_memory ? "out of memory" : "too many items: a chip file has at most %d",
-                    MAX_ITEMS);
-}
-
-/* ---- Scalars --------------------------------------------------------------------------------------------- */
-
-static const char *scalar(parser *p, yaml_node_t *n, const char *what)
-{
-    if (n->type == YAML_SCALAR_NODE && strlen((const char *)n->data.scalar.value) == n->data.scalar.length)
-        return (const char *)n->data.scalar.value;
-    complain(p, n, "%s is expected here", what);
-    return NULL;
-}
-
-static bool number(parser *p, yaml_node_t *n, uint64_t most, uint64_t *value)
-{
-    const char *text = scalar(p, n, "a number");
-    if (!text)
-        return false;
-    if (!wg_parse_number(text, strlen(text), value))
-        return complain(p, n, "`%.60s` is not a number", text);
-    if (*value > most)
-        return complain(p, n, "%.60s exceeds 0x%llx, the maximum here", text, (unsigned long long)most);
-    return true;
-}
-
-static bool choice(parser *p, yaml_node_t *n, const char *const *choices, unsigned count, unsigned *value)
-{
-    const char *text = scalar(p, n, "a word");
-    if (!text)
-        return false;
-    char list[120] = "";
-    for (unsigned i = 0; i < count; i++) {
-        if (strcmp(text, choices[i]) == 0) {
-            *value = i;
-            return true;
-        }
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
-    }
-    return complain(p, n, "`%.60s` is none of %s", text, list);
-}
-
-static bool flag(parser *p, yaml_node_t *n, bool *value)
-{
-    static const char *const words[] = {"false", "true"};
-    unsigned which = 0;
-    if (!choice(p, n, words, 2, &which))
-        return false;
-    *value = which;
-    return true;
-}
-
-/* ---- Mappings -------------------------------------------------------------------------------------------- */
-
-typedef bool (*key_fn)(parser *p, yaml_node_t *n, void *into);
-typedef struct key {
-    const char *name;
-    key_fn read;
-} key;
-
-/* Processes each key once, by its function; true if all are valid. */
-static bool mapping(parser *p, yaml_node_t *n, const key *keys, unsigned count, void *into, uint32_t *seen)
-{
-    bool right = true;
-    *seen = 0;
-    if (n->type != YAML_MAPPING_NODE)
-        return complain(p, n, "keys and values are expected here, such as `%s: …`", keys[0].name);
-    for (yaml_node_pair_t *pair = n->data.mapping.pairs.start; pair < n->data.mapping.pairs.top; pair++) {
-        yaml_node_t *k = node(p, pair->key), *v = node(p, pair->value);
-        const char *name = k && v ? scalar(p, k, "a key") : NULL;
-        if (!name) {
-            right = false;
-            continue;
-        }
-        unsigned i = 0;
-        wg_near near;
-        wg_near_begin(&near, name, strlen(name));
-        while (i < count && strcmp(keys[i].name, name) != 0)
-            wg_near_offer(&near, keys[i++].name);
-        if (i == count) {
-            const char *best = wg_near_best(&near);
-            right = complain(p, k, "there is no key `%.60s` here%s%s%s", name, best ? "; did you mean `" : "",
-                             best ? best : "", best ? "`?" : "");
-        } else if (*seen >> i & 1) {
-            right = complain(p, k, "`%s` appears here twice", name);
-        } else {
-            *seen |= 1u << i;
-            right = keys[i].read(p, v, into) && right;
-        }
-    }
-    return right;
-}
+enum { MAX_DEPTH = 32, GRID_EDGE = 64 };
 
 /* ---- Images ---------------------------------------------------------------------------------------------- */
 
-static bool image_address(parser *p, yaml_node_t *n, void *into)
+static bool image_address(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    return number(p, n, UINT64_MAX, &((wg_chip_image *)into)->address);
+    return wg_yaml_number(p, n, UINT64_MAX, &((wg_chip_image *)into)->address);
 }
 
-static bool image_length(parser *p, yaml_node_t *n, void *into)
+static bool image_length(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
-    if (!number(p, n, UINT64_C(1) << 32, &i->length))
+    if (!wg_yaml_number(p, n, UINT64_C(1) << 32, &i->length))
         return false;
-    return i->length ? true : complain(p, n, "a dump has at least one byte");
+    return i->length ? true : wg_yaml_complain(p, n, "a dump has at least one byte");
 }
 
-static bool image_file(parser *p, yaml_node_t *n, void *into)
+bool wg_yaml_image_file(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
-    i->file = scalar(p, n, "a file name");
+    i->file = wg_yaml_scalar(p, n, "a file name");
     if (i->file && !*i->file)
-        return complain(p, n, "a file name is expected here");
+        return wg_yaml_complain(p, n, "a file name is expected here");
     return i->file != NULL;
 }
 
-static bool image_type(parser *p, yaml_node_t *n, void *into)
+bool wg_yaml_image_type(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
-    const char *text = scalar(p, n, "a type");
+    const char *text = wg_yaml_scalar(p, n, "a type");
     if (!text)
         return false;
     i->type = wg_type_find(text, strlen(text));
@@ -201,106 +51,107 @@ static bool image_type(parser *p, yaml_node_t *n, void *into)
         wg_near_offer(&near, wg_type_name((wg_type)t));
     const char *best = wg_near_best(&near);
     i->type = WG_TYPE_RAW;
-    return complain(p, n, "`%.60s` is not an element type%s%s%s", text, best ? "; did you mean `" : "",
-                    best ? best : "", best ? "`?" : "");
+    return wg_yaml_complain(p, n, "`%.60s` is not an element type%s%s%s", text, best ? "; did you mean `" : "",
+                            best ? best : "", best ? "`?" : "");
 }
 
-static bool image_tilized(parser *p, yaml_node_t *n, void *into)
+bool wg_yaml_image_tilized(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
-    const char *text = n->type == YAML_SCALAR_NODE ? scalar(p, n, "true, false or ROWSxCOLUMNS") : NULL;
+    const char *text = n->type == YAML_SCALAR_NODE ? wg_yaml_scalar(p, n, "true, false or ROWSxCOLUMNS") : NULL;
     const char *x = text ? strchr(text, 'x') : NULL;
     uint64_t rows, columns;
     if (!x || (text[0] == '0' && x == text + 1))
-        return flag(p, n, &i->tilized);
+        return wg_yaml_flag(p, n, &i->tilized);
     if (!wg_parse_number(text, (size_t)(x - text), &rows) || !wg_parse_number(x + 1, strlen(x + 1), &columns) ||
         !rows || !columns || rows >= 65536 || columns >= 65536)
-        return complain(p, n, "`%.60s` is not true, false or ROWSxCOLUMNS", text);
+        return wg_yaml_complain(p, n, "`%.60s` is not true, false or ROWSxCOLUMNS", text);
     i->tilized = true;
     i->rows = (size_t)rows;
     i->columns = (size_t)columns;
     return true;
 }
 
-static bool image_words(parser *p, yaml_node_t *n, void *into)
+bool wg_yaml_image_words(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list of words is expected here, such as [1, 2]");
+        return wg_yaml_complain(p, n, "a list of words is expected here, such as [1, 2]");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         uint64_t value;
-        uint32_t *words = grow(p, i->word, i->words, sizeof *i->word);
+        uint32_t *words = wg_yaml_grow(p, i->word, i->words, sizeof *i->word);
         if (!words)
-            return too_many(p, n);
+            return wg_yaml_too_many(p, n);
         i->word = words;
-        if (!number(p, node(p, *item), UINT32_MAX, &value))
+        if (!wg_yaml_number(p, wg_yaml_node(p, *item), UINT32_MAX, &value))
             return false;
         i->word[i->words++] = (uint32_t)value;
     }
     return true;
 }
 
-static bool image(parser *p, yaml_node_t *n, wg_chip_image *out, bool dump)
+static bool image(wg_yaml *p, yaml_node_t *n, wg_chip_image *out, bool dump)
 {
-    static const key keys[] = {{"address", image_address}, {"file", image_file},     {"type", image_type},
-                               {"tilized", image_tilized}, {"length", image_length}, {"words", image_words}};
+    static const wg_yaml_key keys[] = {{"address", image_address},   {"file", wg_yaml_image_file},
+                                       {"type", wg_yaml_image_type}, {"tilized", wg_yaml_image_tilized},
+                                       {"length", image_length},     {"words", wg_yaml_image_words}};
     enum { ADDRESS = 1, FILE_KEY = 2, LENGTH = 16, WORDS = 32 };
     uint32_t seen;
-    out->mark = mark_of(n);
-    if (!mapping(p, n, keys, sizeof keys / sizeof *keys, out, &seen))
+    out->mark = wg_yaml_mark_of(n);
+    if (!wg_yaml_mapping(p, n, keys, sizeof keys / sizeof *keys, out, &seen))
         return false;
     if (!(seen & ADDRESS))
-        return complain(p, n, "`address` is missing");
+        return wg_yaml_complain(p, n, "`address` is missing");
     if (dump && (!(seen & FILE_KEY) || !(seen & LENGTH) || seen & WORDS))
-        return complain(p, n, "a dump has `address`, `length` and `file`, and no `words`");
+        return wg_yaml_complain(p, n, "a dump has `address`, `length` and `file`, and no `words`");
     if (!dump && (seen & LENGTH || !(seen & FILE_KEY) == !(seen & WORDS)))
-        return complain(p, n, "something to load has `address` and either `file` or `words`");
+        return wg_yaml_complain(p, n, "something to load has `address` and either `file` or `words`");
     if (seen & WORDS && (out->type != WG_TYPE_RAW || out->tilized))
-        return complain(p, n, "`words` have no type");
+        return wg_yaml_complain(p, n, "`words` have no type");
     return true;
 }
 
-static bool images(parser *p, yaml_node_t *n, wg_chip_image **list, size_t *count, bool dump)
+static bool images(wg_yaml *p, yaml_node_t *n, wg_chip_image **list, size_t *count, bool dump)
 {
     bool right = true;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list is expected here: lines that begin with `-`");
+        return wg_yaml_complain(p, n, "a list is expected here: lines that begin with `-`");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
-        wg_chip_image *more = grow(p, *list, *count, sizeof **list);
+        wg_chip_image *more = wg_yaml_grow(p, *list, *count, sizeof **list);
         if (!more)
-            return too_many(p, n);
+            return wg_yaml_too_many(p, n);
         *list = more;
         (*list)[*count] = (wg_chip_image){.type = WG_TYPE_RAW};
-        right = image(p, node(p, *item), &(*list)[(*count)++], dump) && right;
+        right = image(p, wg_yaml_node(p, *item), &(*list)[(*count)++], dump) && right;
     }
     return right;
 }
 
 /* ---- Tiles ----------------------------------------------------------------------------------------------- */
 
-static bool add_place(parser *p, yaml_node_t *n, wg_chip_tiles *t, unsigned x, unsigned y)
+static bool add_place(wg_yaml *p, yaml_node_t *n, wg_chip_tiles *t, unsigned x, unsigned y)
 {
-    wg_chip_place *more = grow(p, t->place, t->places, sizeof *t->place);
+    wg_chip_place *more = wg_yaml_grow(p, t->place, t->places, sizeof *t->place);
     if (!more)
-        return too_many(p, n);
+        return wg_yaml_too_many(p, n);
     t->place = more;
     t->place[t->places++] = (wg_chip_place){(uint8_t)x, (uint8_t)y};
     return true;
 }
 
-static bool is_pair(parser *p, yaml_node_t *n)
+static bool is_pair(wg_yaml *p, yaml_node_t *n)
 {
     return n->type == YAML_SEQUENCE_NODE && n->data.sequence.items.top - n->data.sequence.items.start == 2 &&
-           node(p, n->data.sequence.items.start[0])->type == YAML_SCALAR_NODE;
+           wg_yaml_node(p, n->data.sequence.items.start[0])->type == YAML_SCALAR_NODE;
 }
 
-static bool pair(parser *p, yaml_node_t *n, unsigned xy[2])
+static bool pair(wg_yaml *p, yaml_node_t *n, unsigned xy[2])
 {
     if (!is_pair(p, n))
-        return complain(p, n, "a place is expected here: [x, y]");
+        return wg_yaml_complain(p, n, "a place is expected here: [x, y]");
     for (unsigned i = 0; i < 2; i++) {
         uint64_t value;
-        if (!number(p, node(p, n->data.sequence.items.start[i]), GRID_EDGE - 1, &value))
+        if (!wg_yaml_number(p, wg_yaml_node(p, n->data.sequence.items.start[i]), GRID_EDGE - 1, &value))
             return false;
         xy[i] = (unsigned)value;
     }
@@ -311,13 +162,13 @@ typedef struct rectangle {
     unsigned from[2], to[2];
 } rectangle;
 
-static bool rectangle_from(parser *p, yaml_node_t *n, void *into) { return pair(p, n, ((rectangle *)into)->from); }
-static bool rectangle_to(parser *p, yaml_node_t *n, void *into) { return pair(p, n, ((rectangle *)into)->to); }
+static bool rectangle_from(wg_yaml *p, yaml_node_t *n, void *into) { return pair(p, n, ((rectangle *)into)->from); }
+static bool rectangle_to(wg_yaml *p, yaml_node_t *n, void *into) { return pair(p, n, ((rectangle *)into)->to); }
 
 /* [x, y], a list of such, or {from: [x, y], to: [x, y]}: the Tensix tiles of a rectangle, or its Ethernet tiles. */
-static bool places(parser *p, yaml_node_t *n, void *into)
+static bool places(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    static const key keys[] = {{"from", rectangle_from}, {"to", rectangle_to}};
+    static const wg_yaml_key keys[] = {{"from", rectangle_from}, {"to", rectangle_to}};
     wg_chip_tiles *t = into;
     unsigned xy[2] = {0, 0};
     if (is_pair(p, n))
@@ -325,10 +176,10 @@ static bool places(parser *p, yaml_node_t *n, void *into)
     if (n->type == YAML_MAPPING_NODE) {
         rectangle r = {{0, 0}, {0, 0}};
         uint32_t seen;
-        if (!mapping(p, n, keys, 2, &r, &seen))
+        if (!wg_yaml_mapping(p, n, keys, 2, &r, &seen))
             return false;
         if (seen != 3 || r.from[0] > r.to[0] || r.from[1] > r.to[1])
-            return complain(p, n, "a rectangle has `from` and `to`, its top left and bottom right tile");
+            return wg_yaml_complain(p, n, "a rectangle has `from` and `to`, its top left and bottom right tile");
         for (unsigned y = r.from[1]; y <= r.to[1]; y++)
             for (unsigned x = r.from[0]; x <= r.to[0]; x++)
                 if (!add_place(p, n, t, x | 0x80, y)) /* the mark of a rectangle; see settle_places() */
@@ -336,9 +187,10 @@ static bool places(parser *p, yaml_node_t *n, void *into)
         return true;
     }
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a place is expected here: [x, y], a list of such, or {from: [x, y], to: [x, y]}");
+        return wg_yaml_complain(p, n,
+                                "a place is expected here: [x, y], a list of such, or {from: [x, y], to: [x, y]}");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++)
-        if (!pair(p, node(p, *item), xy) || !add_place(p, n, t, xy[0], xy[1]))
+        if (!pair(p, wg_yaml_node(p, *item), xy) || !add_place(p, n, t, xy[0], xy[1]))
             return false;
     return true;
 }
@@ -364,113 +216,113 @@ static unsigned named(wg_chip_tiles *t, unsigned name)
     return name < WG_CORES ? name : name - WG_CORES;
 }
 
-static bool program(parser *p, yaml_node_t *n, wg_chip_tiles *t, unsigned name)
+static bool program(wg_yaml *p, yaml_node_t *n, wg_chip_tiles *t, unsigned name)
 {
     const unsigned core = named(t, name);
-    t->program_mark[core] = mark_of(n);
-    t->program[core] = scalar(p, n, "an ELF file");
+    t->program_mark[core] = wg_yaml_mark_of(n);
+    t->program[core] = wg_yaml_scalar(p, n, "an ELF file");
     if (t->program[core] && !*t->program[core])
-        return complain(p, n, "an ELF file is expected here");
+        return wg_yaml_complain(p, n, "an ELF file is expected here");
     return t->program[core] != NULL;
 }
 
-static bool program_b(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_B); }
-static bool program_nc(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_NC); }
-static bool program_t0(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T0); }
-static bool program_t1(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T1); }
-static bool program_t2(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T2); }
-static bool program_e0(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORES + WG_CORE_E0); }
-static bool program_e1(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORES + WG_CORE_E1); }
+static bool program_b(wg_yaml *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_B); }
+static bool program_nc(wg_yaml *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_NC); }
+static bool program_t0(wg_yaml *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T0); }
+static bool program_t1(wg_yaml *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T1); }
+static bool program_t2(wg_yaml *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T2); }
+static bool program_e0(wg_yaml *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORES + WG_CORE_E0); }
+static bool program_e1(wg_yaml *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORES + WG_CORE_E1); }
 
-static bool release(parser *p, yaml_node_t *n, void *into)
+static bool release(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_tiles *t = into;
     t->release = 0;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list of cores is expected here, such as [b, nc]");
+        return wg_yaml_complain(p, n, "a list of cores is expected here, such as [b, nc]");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
-        yaml_node_t *core = node(p, *item);
-        const char *text = scalar(p, core, "a core");
+        yaml_node_t *core = wg_yaml_node(p, *item);
+        const char *text = wg_yaml_scalar(p, core, "a core");
         unsigned i = 0;
         while (text && i < CORE_NAMES && strcasecmp(text, short_names[i]) != 0 && strcmp(text, core_names[i]) != 0)
             i++;
         if (!text || i == CORE_NAMES)
-            return text ? complain(p, core, "`%.60s` is none of b, nc, t0, t1, t2, e0, e1", text) : false;
+            return text ? wg_yaml_complain(p, core, "`%.60s` is none of b, nc, t0, t1, t2, e0, e1", text) : false;
         t->release |= 1u << named(t, i);
     }
     return true;
 }
 
-static bool loads(parser *p, yaml_node_t *n, void *into)
+static bool loads(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_tiles *t = into;
     return images(p, n, &t->load, &t->loads, false);
 }
 
-static bool dumps(parser *p, yaml_node_t *n, void *into)
+static bool dumps(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_tiles *t = into;
     return images(p, n, &t->dump, &t->dumps, true);
 }
 
-static bool until_address(parser *p, yaml_node_t *n, void *into)
+static bool until_address(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    return number(p, n, UINT64_MAX - 3, &((wg_chip_until *)into)->address);
+    return wg_yaml_number(p, n, UINT64_MAX - 3, &((wg_chip_until *)into)->address);
 }
 
-static bool until_value(parser *p, yaml_node_t *n, void *into)
+static bool until_value(wg_yaml *p, yaml_node_t *n, void *into)
 {
     uint64_t value;
-    bool ok = number(p, n, UINT32_MAX, &value);
+    bool ok = wg_yaml_number(p, n, UINT32_MAX, &value);
     ((wg_chip_until *)into)->value = ok ? (uint32_t)value : 0;
     return ok;
 }
 
-static bool until_mask(parser *p, yaml_node_t *n, void *into)
+static bool until_mask(wg_yaml *p, yaml_node_t *n, void *into)
 {
     uint64_t value;
-    if (!number(p, n, UINT32_MAX, &value))
+    if (!wg_yaml_number(p, n, UINT32_MAX, &value))
         return false;
     ((wg_chip_until *)into)->mask = (uint32_t)value;
-    return value ? true : complain(p, n, "a mask of 0 selects nothing");
+    return value ? true : wg_yaml_complain(p, n, "a mask of 0 selects nothing");
 }
 
-static bool until(parser *p, yaml_node_t *n, void *into)
+static bool until(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    static const key keys[] = {{"address", until_address}, {"value", until_value}, {"mask", until_mask}};
+    static const wg_yaml_key keys[] = {{"address", until_address}, {"value", until_value}, {"mask", until_mask}};
     wg_chip_until *u = &((wg_chip_tiles *)into)->until;
     uint32_t seen;
-    *u = (wg_chip_until){.mark = mark_of(n), .mask = UINT32_MAX};
-    if (!mapping(p, n, keys, 3, u, &seen))
+    *u = (wg_chip_until){.mark = wg_yaml_mark_of(n), .mask = UINT32_MAX};
+    if (!wg_yaml_mapping(p, n, keys, 3, u, &seen))
         return false;
-    return (seen & 3) == 3 ? true : complain(p, n, "a condition has `address` and `value`");
+    return (seen & 3) == 3 ? true : wg_yaml_complain(p, n, "a condition has `address` and `value`");
 }
 
-static bool tiles(parser *p, yaml_node_t *n, void *into)
+static bool tiles(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    static const key keys[] = {{"at", places},         {"brisc", program_b},   {"ncrisc", program_nc},
-                               {"trisc0", program_t0}, {"trisc1", program_t1}, {"trisc2", program_t2},
-                               {"erisc0", program_e0}, {"erisc1", program_e1}, {"release", release},
-                               {"load", loads},        {"dump", dumps},        {"until", until}};
+    static const wg_yaml_key keys[] = {{"at", places},         {"brisc", program_b},   {"ncrisc", program_nc},
+                                       {"trisc0", program_t0}, {"trisc1", program_t1}, {"trisc2", program_t2},
+                                       {"erisc0", program_e0}, {"erisc1", program_e1}, {"release", release},
+                                       {"load", loads},        {"dump", dumps},        {"until", until}};
     enum { AT = 1, RELEASE = 1 << 8 };
     wg_chip_file *f = into;
     bool right = true;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list of tiles is expected here: lines that begin with `- at:`");
+        return wg_yaml_complain(p, n, "a list of tiles is expected here: lines that begin with `- at:`");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
-        yaml_node_t *one = node(p, *item);
-        wg_chip_tiles *more = grow(p, f->tile, f->tiles, sizeof *f->tile);
+        yaml_node_t *one = wg_yaml_node(p, *item);
+        wg_chip_tiles *more = wg_yaml_grow(p, f->tile, f->tiles, sizeof *f->tile);
         if (!more)
-            return too_many(p, n);
+            return wg_yaml_too_many(p, n);
         f->tile = more;
         wg_chip_tiles *t = &f->tile[f->tiles++];
-        *t = (wg_chip_tiles){.mark = mark_of(one)};
+        *t = (wg_chip_tiles){.mark = wg_yaml_mark_of(one)};
         uint32_t seen;
-        right = mapping(p, one, keys, sizeof keys / sizeof *keys, t, &seen) && right;
+        right = wg_yaml_mapping(p, one, keys, sizeof keys / sizeof *keys, t, &seen) && right;
         if (one->type == YAML_MAPPING_NODE && !(seen & AT))
-            right = complain(p, one, "`at` is missing: where these tiles are");
+            right = wg_yaml_complain(p, one, "`at` is missing: where these tiles are");
         if (t->of_tensix && t->of_ethernet)
-            right = complain(p, one, "an entry has cores of Tensix tiles or of Ethernet tiles, not both");
+            right = wg_yaml_complain(p, one, "an entry has cores of Tensix tiles or of Ethernet tiles, not both");
         for (unsigned i = 0; !(seen & RELEASE) && i < WG_CORES; i++)
             t->release |= (unsigned)(t->program[i] != NULL) << i;
     }
@@ -479,76 +331,81 @@ static bool tiles(parser *p, yaml_node_t *n, void *into)
 
 /* ---- The file -------------------------------------------------------------------------------------------- */
 
-static bool file_arch(parser *p, yaml_node_t *n, void *into)
+static bool file_arch(wg_yaml *p, yaml_node_t *n, void *into)
 {
     static const char *const archs[] = {"bh", "wh"};
     unsigned which = 0;
-    bool ok = choice(p, n, archs, 2, &which);
+    bool ok = wg_yaml_choice(p, n, archs, 2, &which);
     ((wg_chip_file *)into)->grid.arch = (wg_arch_id)which;
     return ok;
 }
 
-static bool file_profile(parser *p, yaml_node_t *n, void *into)
+static bool file_profile(wg_yaml *p, yaml_node_t *n, void *into)
 {
     static const char *const profiles[] = {"documented", "silicon"};
     unsigned which = 0;
-    bool ok = choice(p, n, profiles, 2, &which);
+    bool ok = wg_yaml_choice(p, n, profiles, 2, &which);
     ((wg_chip_file *)into)->grid.profile = (wg_profile)which;
     return ok;
 }
 
-static bool file_seed(parser *p, yaml_node_t *n, void *into)
+static bool file_seed(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    return number(p, n, UINT64_MAX, &((wg_chip_file *)into)->grid.seed);
+    return wg_yaml_number(p, n, UINT64_MAX, &((wg_chip_file *)into)->grid.seed);
 }
 
-static bool file_threads(parser *p, yaml_node_t *n, void *into)
+static bool file_threads(wg_yaml *p, yaml_node_t *n, void *into)
 {
     uint64_t value = 0;
-    bool ok = number(p, n, 256, &value);
+    bool ok = wg_yaml_number(p, n, 256, &value);
     ((wg_chip_file *)into)->grid.threads = (unsigned)value;
     return ok;
 }
 
-static bool file_max_cycles(parser *p, yaml_node_t *n, void *into)
+static bool file_max_cycles(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    return number(p, n, UINT64_MAX, &((wg_chip_file *)into)->max_cycles);
+    return wg_yaml_number(p, n, UINT64_MAX, &((wg_chip_file *)into)->max_cycles);
 }
 
-static bool host_bytes(parser *p, yaml_node_t *n, void *into)
+static bool host_bytes(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    return number(p, n, UINT64_C(1) << 32, &((wg_chip_file *)into)->host_bytes);
+    return wg_yaml_number(p, n, UINT64_C(1) << 32, &((wg_chip_file *)into)->host_bytes);
 }
 
-static bool host_loads(parser *p, yaml_node_t *n, void *into)
+static bool host_loads(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_file *f = into;
     return images(p, n, &f->host_load, &f->host_loads, false);
 }
 
-static bool host_dumps(parser *p, yaml_node_t *n, void *into)
+static bool host_dumps(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_file *f = into;
     return images(p, n, &f->host_dump, &f->host_dumps, true);
 }
 
-static bool file_host_memory(parser *p, yaml_node_t *n, void *into)
+static bool file_host_memory(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    static const key keys[] = {{"bytes", host_bytes}, {"load", host_loads}, {"dump", host_dumps}};
+    static const wg_yaml_key keys[] = {{"bytes", host_bytes}, {"load", host_loads}, {"dump", host_dumps}};
     uint32_t seen;
-    if (!mapping(p, n, keys, 3, into, &seen))
+    if (!wg_yaml_mapping(p, n, keys, 3, into, &seen))
         return false;
-    return seen & 1 ? true : complain(p, n, "`bytes` is missing: how much memory the host offers");
+    return seen & 1 ? true : wg_yaml_complain(p, n, "`bytes` is missing: how much memory the host offers");
 }
 
-static bool file_harvested(parser *p, yaml_node_t *n, void *into)
+static bool file_metal(wg_yaml *p, yaml_node_t *n, void *into)
+{
+    return wg_metal_section(p, n, &((wg_chip_file *)into)->metal);
+}
+
+static bool file_harvested(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_file *f = into;
     if (n->type != YAML_SEQUENCE_NODE)
-        return complain(p, n, "a list is expected here: columns x (bh) or rows y (wh), such as [15, 16]");
+        return wg_yaml_complain(p, n, "a list is expected here: columns x (bh) or rows y (wh), such as [15, 16]");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         uint64_t value;
-        if (!number(p, node(p, *item), 16, &value))
+        if (!wg_yaml_number(p, wg_yaml_node(p, *item), 16, &value))
             return false;
         f->grid.harvested |= UINT32_C(1) << value;
     }
@@ -572,7 +429,7 @@ static const char *misplaced(const wg_chip_file *f, const wg_chip_tiles *t, wg_t
 }
 
 /* Drops places of a rectangle whose tiles lack such cores; every other place must have a tile. */
-static bool settle_places(parser *p)
+static bool settle_places(wg_yaml *p)
 {
     wg_chip_file *f = p->file;
     wg_grid *grid = NULL;
@@ -607,22 +464,23 @@ static bool settle_places(parser *p)
     return right;
 }
 
-static bool parse_root(parser *p, yaml_node_t *root)
+static bool parse_root(wg_yaml *p, yaml_node_t *root)
 {
-    static const key keys[] = {{"arch", file_arch},
-                               {"harvested", file_harvested},
-                               {"profile", file_profile},
-                               {"seed", file_seed},
-                               {"threads", file_threads},
-                               {"max-cycles", file_max_cycles},
-                               {"host-memory", file_host_memory},
-                               {"tiles", tiles}};
-    enum { TILES = 1 << 7 };
+    static const wg_yaml_key keys[] = {{"arch", file_arch},
+                                       {"harvested", file_harvested},
+                                       {"profile", file_profile},
+                                       {"seed", file_seed},
+                                       {"threads", file_threads},
+                                       {"max-cycles", file_max_cycles},
+                                       {"host-memory", file_host_memory},
+                                       {"tiles", tiles},
+                                       {"metal", file_metal}};
+    enum { TILES = 1 << 7, METAL = 1 << 8 };
     uint32_t seen;
-    if (!mapping(p, root, keys, sizeof keys / sizeof *keys, p->file, &seen))
+    if (!wg_yaml_mapping(p, root, keys, sizeof keys / sizeof *keys, p->file, &seen))
         return false;
-    if (!(seen & TILES) || !p->file->tiles)
-        return complain(p, root, "a chip file has `tiles`, at least one");
+    if (!(seen & METAL) && (!(seen & TILES) || !p->file->tiles))
+        return wg_yaml_complain(p, root, "a chip file has `tiles`, at least one, or `metal`");
     return settle_places(p);
 }
 
@@ -684,7 +542,7 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
         free(document);
     } else {
         out->document = document;
-        parser p = {.file = out, .document = document};
+        wg_yaml p = {.file = out, .document = document};
         yaml_node_t *root = yaml_document_get_root_node(document);
         if (root)
             right = parse_root(&p, root);
@@ -694,8 +552,8 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
     yaml_parser_delete(&yaml);
     if (out->out_of_memory)
         wg_textf(&out->report, "waitgate: out of memory\n");
-    if (out->errors > MAX_ERRORS)
-        wg_textf(&out->report, "and %zu more errors\n", out->errors - MAX_ERRORS);
+    if (out->errors > WG_YAML_ERRORS)
+        wg_textf(&out->report, "and %zu more errors\n", out->errors - WG_YAML_ERRORS);
     return right && !out->errors && !out->out_of_memory;
 }
 
@@ -716,6 +574,7 @@ void wg_chip_free(wg_chip_file *file)
     free_images(file->host_load, file->host_loads);
     free_images(file->host_dump, file->host_dumps);
     free(file->tile);
+    wg_metal_file_free(file->metal);
     if (file->document)
         yaml_document_delete(file->document);
     free(file->document);

@@ -509,6 +509,12 @@ bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out
         *out = (wg_source){.file = s->tasm.name, .line = pc - WG_HOST_PC};
     if (WG_IS_HOST_PC(pc) || !elf)
         return out->file != NULL;
+    const wg_overlay *over = &s->overlay[core];
+    if (over->elf && pc - over->address < over->bytes) {
+        wg_elf *all[WG_CORES] = {0};
+        all[core] = over->elf;
+        return wg_elf_source(all, core, pc - over->address + over->link, out);
+    }
     return wg_elf_source(s->elf, core, pc, out);
 }
 

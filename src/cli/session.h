@@ -65,6 +65,13 @@ typedef struct wg_inputs {
     size_t count;
 } wg_inputs;
 
+/* Code that was put into a core's memory during the run. */
+typedef struct wg_overlay {
+    wg_elf *elf; /* NULL: none */
+    uint32_t address, bytes;
+    uint32_t link; /* where its symbols have it */
+} wg_overlay;
+
 typedef struct wg_session {
     const wg_args *args;
     wg_device *dev;
@@ -72,6 +79,7 @@ typedef struct wg_session {
     const char *title;     /* the first file's name */
     wg_elf *elf[WG_CORES]; /* NULL: none; those of a .tasm program are borrowed */
     bool borrowed[WG_CORES];
+    wg_overlay overlay[WG_CORES];
     unsigned release; /* bit i: release core i */
     bool has_tasm;
     wg_tasm tasm;

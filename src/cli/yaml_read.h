@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading values from a YAML document: each function takes a node, and complains with its line and column. Every mapping has a
+ * table of its keys; an unknown key is an error that names the nearest.
+ */
+#ifndef WG_YAML_READ_H
+#define WG_YAML_READ_H
+
+#include <yaml.h>
+
+#include "cli/chip_yaml.h"
+
+enum { WG_YAML_ERRORS = 20, WG_YAML_ITEMS = 1 << 16 };
+
+typedef struct wg_yaml {
+    wg_chip_file *file;
+    yaml_document_t *document;
+    size_t items; /* list items, aliases counted each time: limits what a small file can expand to */
+} wg_yaml;
+
+typedef bool (*wg_yaml_key_fn)(wg_yaml *p, yaml_node_t *n, void *into);
+typedef struct wg_yaml_key {
+    const char *name;
+    wg_yaml_key_fn read;
+} wg_yaml_key;
+
+wg_chip_mark wg_yaml_mark_of(const yaml_node_t *n);
+/* Always false. */
+bool wg_yaml_complain(wg_yaml *p, const yaml_node_t *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+yaml_node_t *wg_yaml_node(wg_yaml *p, int index);
+/* Room for one more element of an array; NULL when memory or the bound has run out: then wg_yaml_too_many(). */
+void *wg_yaml_grow(wg_yaml *p, void *array, size_t count, size_t size);
+bool wg_yaml_too_many(wg_yaml *p, const yaml_node_t *n);
+
+const char *wg_yaml_scalar(wg_yaml *p, yaml_node_t *n, const char *what);
+bool wg_yaml_number(wg_yaml *p, yaml_node_t *n, uint64_t most, uint64_t *value);
+bool wg_yaml_choice(wg_yaml *p, yaml_node_t *n, const char *const *choices, unsigned count, unsigned *value);
+bool wg_yaml_flag(wg_yaml *p, yaml_node_t *n, bool *value);
+/* Processes each key once, by its function; true if all are valid. Bit i of `seen`: key i is there. */
+bool wg_yaml_mapping(wg_yaml *p, yaml_node_t *n, const wg_yaml_key *keys, unsigned count, void *into, uint32_t *seen);
+
+/* Keys of memory contents; `into` begins with a wg_chip_image. */
+bool wg_yaml_image_file(wg_yaml *p, yaml_node_t *n, void *into);
+bool wg_yaml_image_type(wg_yaml *p, yaml_node_t *n, void *into);
+bool wg_yaml_image_tilized(wg_yaml *p, yaml_node_t *n, void *into);
+bool wg_yaml_image_words(wg_yaml *p, yaml_node_t *n, void *into);
+
+#endif
