@@ -242,7 +242,8 @@ static bool open_run(wg_chip_run *r, const wg_args *args, wg_text *error)
         s->chip = r;
         wg_stop_on(s->dev, (wg_severity)stop_on);
         const bool debugged = args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK;
-        if ((!debugged && !wg_watch_history(s, error)) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
+        if ((!debugged && !wg_watch_history(s, error)) || (!debugged && r->metal && !wg_watch_pages(s, error)) ||
+            (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
             (!debugged && args->value[WG_OPT_TIMELINE] && !wg_watch_timeline(s, error)) || !wg_load_programs(s, error))
             return false;
     }
@@ -440,7 +441,7 @@ static bool inspect(wg_chip_run *r, wg_text *error)
         bool moves = false;
         for (unsigned c = 0; c < WG_CORES; c++)
             moves |= !s->hang->core[c].info.parked;
-        if (!moves && !s->hang->edges) {
+        if (s->hang->at_rest || (!moves && !s->hang->edges)) {
             free(s->hang);
             s->hang = NULL;
         }

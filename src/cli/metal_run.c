@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "cli/metal_file.h"
+#include "machine/device.h"
+#include "metal/launched.h"
 
 typedef struct buffer_run {
     wg_metal_buffer at;
@@ -304,6 +306,20 @@ static bool circular_buffers(wg_chip_run *r, const wg_metal_program_entry *p, wg
     return right;
 }
 
+/* Hang reports know where this program has its semaphores. */
+static void watch_semaphores(wg_chip_run *r, wg_session *s)
+{
+    wg_metal_launched at;
+    s->history.metal_layout = wg_metal_layout_of(r->metal->metal);
+    if (!wg_metal_read_launch(r->file.grid.arch, s->history.metal_layout, s->dev->tile->l1,
+                              s->dev->tile->spec->l1_bytes, &at))
+        return;
+    s->pages.semaphores = at.semaphores;
+    s->pages.semaphores_end = at.semaphore_end;
+    s->pages.semaphore_step = at.semaphore_step;
+    memset(s->pages.semaphore, 0, sizeof s->pages.semaphore);
+}
+
 /* Each core of a tile that runs a kernel of this program shows its symbols from now on. */
 static void show_kernels(wg_chip_run *r, const wg_metal_program_entry *p, const kernel_run *kernels)
 {
@@ -318,6 +334,7 @@ static void show_kernels(wg_chip_run *r, const wg_metal_program_entry *p, const 
                              .address = wg_metal_kernel_address(r->metal->metal, p->kernel[k].at.list[i], core),
                              .bytes = kernels[k].code.text_bytes,
                              .link = kernels[k].code.link_address};
+            watch_semaphores(r, s);
         }
 }
 

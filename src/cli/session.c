@@ -287,6 +287,13 @@ bool wg_watch_history(wg_session *s, wg_text *error)
     return watch(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error);
 }
 
+bool wg_watch_pages(wg_session *s, wg_text *error)
+{
+    s->pages.dev = s->dev;
+    s->history.pages = &s->pages;
+    return watch(s, WG_PAGES_EVENTS, wg_pages_event, &s->pages, error);
+}
+
 bool wg_watch_stats(wg_session *s, wg_text *error)
 {
     if (!(s->stats = wg_calloc(1, sizeof *s->stats))) {

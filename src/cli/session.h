@@ -12,6 +12,7 @@
 #include "text/race_text.h"
 #include "cli/tasm.h"
 #include "explain/hang.h"
+#include "explain/pages.h"
 #include "explain/race.h"
 #include "observe/costs.h"
 #include "observe/rounds.h"
@@ -94,6 +95,7 @@ typedef struct wg_session {
     wg_feed feed[WG_THREADS];          /* of a run that goes on: where it begins; behind a run: where it ended */
 
     wg_history history;
+    wg_pages pages; /* of tt-metal's programs */
     wg_stats *stats;
     wg_timeline *timeline;
     wg_costs *costs;
@@ -108,6 +110,7 @@ typedef struct wg_session {
     wg_races *races; /* check; explore, for its first run */
     int races_observer;
     struct wg_suppressions *suppressions;
+    struct wg_suppression *firmware; /* of reports about tt-metal's firmware; NULL: none yet */
     unsigned checks;        /* WG_CHECK_RACE … */
     unsigned fail_on;       /* wg_severity */
     uint64_t verify_cycles; /* limit for verifying remedies */
@@ -203,6 +206,7 @@ bool wg_lockstep_wanted(bool *lockstep, wg_text *error);
 bool wg_shortcuts_wanted(const char **names, wg_text *error);
 /* session.c: the sinks requested by options, and the cores held in reset. */
 bool wg_watch_history(wg_session *s, wg_text *error);
+bool wg_watch_pages(wg_session *s, wg_text *error);
 bool wg_watch_stats(wg_session *s, wg_text *error);
 bool wg_watch_timeline(wg_session *s, wg_text *error);
 

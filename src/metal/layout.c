@@ -6,11 +6,25 @@
 
 static const struct {
     const char *name, *meaning;
-    uint32_t value[2]; /* by wg_arch_id */
 } items[] = {
-#define ITEM(id, bh, wh, text) {.name = #id, .meaning = text, .value = {bh, wh}},
+#define ITEM(id, bh, wh, text) {.name = #id, .meaning = text},
 #include "metal/layout.def"
 };
+
+static const uint32_t values[2][WG_METAL_ITEMS] = {
+    [WG_ARCH_BH] =
+        {
+#define ITEM(id, bh, wh, text) bh,
+#include "metal/layout.def"
+        },
+    [WG_ARCH_WH] =
+        {
+#define ITEM(id, bh, wh, text) wh,
+#include "metal/layout.def"
+        },
+};
+
+const uint32_t *wg_metal_default_layout(wg_arch_id arch) { return values[arch]; }
 
 /* Facts: tt-metal, soc_descriptors (dram, dram_views: worker_endpoint, address_offset), coordinates of UMD. */
 static const wg_metal_dram_bank banks_bh[] = {{0, {2, 1}, 0}, {1, {0, 1}, 0}, {2, {0, 1}, 0}, {3, {0, 1}, 0},
@@ -36,13 +50,6 @@ const char *wg_metal_item_name(size_t index) { return index < WG_METAL_ITEMS ? i
 const char *wg_metal_item_meaning(size_t index) { return index < WG_METAL_ITEMS ? items[index].meaning : NULL; }
 
 uint32_t wg_metal_item(const wg_metal *m, size_t index) { return index < WG_METAL_ITEMS ? m->item[index] : 0; }
-
-void wg_metal_layout(wg_metal *m)
-{
-    const wg_arch_id arch = wg_grid_arch(m->grid);
-    for (size_t i = 0; i < WG_METAL_ITEMS; i++)
-        m->item[i] = items[i].value[arch];
-}
 
 /* The free ends follow when the limits they start from are replaced. */
 wg_status wg_metal_set(wg_metal *m, const char *name, uint32_t value)

@@ -89,7 +89,7 @@ wg_status wg_metal_create(wg_grid *grid, wg_metal **out)
         return WG_ERR_NO_MEMORY;
     m->grid = grid;
     m->chip = &wg_metal_chips[wg_grid_arch(grid)];
-    wg_metal_layout(m);
+    memcpy(m->item, wg_metal_default_layout(wg_grid_arch(grid)), sizeof m->item);
     m->dram_free = WG_METAL_OF(m, dram);
     m->l1_free_end = WG_METAL_OF(m, l1_end);
     find_shape(m);

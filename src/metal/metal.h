@@ -4,6 +4,7 @@
  *
  *     layout.def ──► layout.c: numbers         metal.c: shape, tables, boot
  *                                               launch.c: kernel configurations, messages
+ *                                               launched.c: a launch message read back
  *                                               buffers.c: banks
  */
 #ifndef WG_METAL_H
@@ -54,7 +55,8 @@ struct wg_metal {
 
 #define WG_METAL_OF(m, name) ((m)->item[WG_METAL_ITEM_##name])
 
-void wg_metal_layout(struct wg_metal *m);
+/* All items. */
+const uint32_t *wg_metal_default_layout(wg_arch_id arch);
 /* Says why; returns the status. */
 wg_status wg_metal_fail(struct wg_metal *m, wg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
