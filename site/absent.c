@@ -51,6 +51,11 @@ unsigned wg_elf_inlined_at(wg_elf *elf, uint32_t address, wg_elf_call *call, uns
     return (void)elf, (void)address, (void)call, (void)most, 0;
 }
 bool wg_elf_out_of_memory(const wg_elf *elf) { return (void)elf, false; }
+bool wg_elf_kernel_read(const wg_elf *elf, wg_elf_kernel *out, char *error, size_t bytes)
+{
+    return (void)elf, (void)out, (void)error, (void)bytes, false;
+}
+void wg_elf_kernel_free(wg_elf_kernel *kernel) { (void)kernel; }
 
 /* ---- Chip files (src/cli/chip_yaml.c) ---- */
 

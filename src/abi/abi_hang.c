@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "abi/abi_check.h"
+#include "explain/pages.h"
 #include "text/hang_text.h"
 
 /*
@@ -18,6 +19,7 @@ typedef struct watched {
     wg_device *dev;
     unsigned x, y;
     wg_history history;
+    wg_pages pages;
 } watched;
 
 struct wg_abi_hang {
@@ -63,8 +65,12 @@ void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
         t->history.place = wg_abi_symbols_place;
     t->history.place_user = h->symbols;
     h->tile[h->tiles++] = t;
-    if (h->path)
-        wg_observe(dev, WG_HISTORY_EVENTS, wg_history_event, &t->history, NULL);
+    t->pages.dev = dev;
+    if (!h->path)
+        return;
+    wg_observe(dev, WG_HISTORY_EVENTS, wg_history_event, &t->history, NULL);
+    if (wg_observe(dev, WG_PAGES_EVENTS, wg_pages_event, &t->pages, NULL) == WG_OK)
+        t->history.pages = &t->pages;
 }
 
 void wg_abi_hang_written(wg_abi_hang *h) { h->written = wg_grid_cycle(h->grid); }
@@ -82,10 +88,10 @@ static wg_race_words words_of(const wg_abi_hang *h, unsigned i)
 static bool inspect(wg_abi_hang *h, unsigned i, bool hung)
 {
     wg_hang_inspect(h->tile[i]->dev, &h->tile[i]->history, hung, &h->hang);
-    for (unsigned core = 0; core < WG_CORES; core++)
+    for (unsigned core = 0; core < WG_CORES && !h->hang.at_rest; core++)
         if (!h->hang.core[core].info.parked)
             return true;
-    return h->hang.edges != 0;
+    return h->hang.edges && !h->hang.at_rest;
 }
 
 static void full_text(wg_abi_hang *h, bool hung, wg_text *out)

@@ -15,8 +15,9 @@
 
 enum { VERIFY_CYCLES = 20 * 1000 * 1000 };
 
-typedef struct suppression {
-    char *kind, *pattern, *reason;
+typedef struct wg_suppression {
+    char *kind, *pattern;
+    const char *reason;
     unsigned line;
     uint64_t used;
 } suppression;
@@ -173,6 +174,27 @@ static suppression *suppressed_by(wg_session *s, const char *kind, const char *c
     return NULL;
 }
 
+/* Is it code that was launched, rather than the firmware of a tt-metal program? */
+static bool in_kernel(const wg_session *s, const wg_race_party *p)
+{
+    const wg_session *of = p->tile ? s->of_tile ? s->of_tile(s->chip, p->tile - 1u) : NULL : s;
+    return of && p->core < WG_CORES && of->overlay[p->core].elf &&
+           p->pc - of->overlay[p->core].address < of->overlay[p->core].bytes;
+}
+
+/* Reports about a tt-metal program's firmware alone: who writes kernels cannot change it. */
+static suppression *firmware_alone(wg_session *s, const wg_race *race)
+{
+    bool kernels = false;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        kernels |= s->overlay[i].elf != NULL;
+    if (!kernels || in_kernel(s, &race->b) || (race->has_a && in_kernel(s, &race->a)))
+        return NULL;
+    if (!s->firmware && (s->firmware = wg_calloc(1, sizeof *s->firmware)))
+        s->firmware->reason = "it is about tt-metal's firmware alone";
+    return s->firmware;
+}
+
 /*
  * The suppression of a race: one that names its kind and a party, or whose patterns name every location of it. `rest`, if
  * given, receives the locations that are not suppressed.
@@ -186,7 +208,9 @@ static suppression *suppresses_race(wg_session *s, const wg_race *race, wg_text 
                          wg_race_place_text(&w, &race->b, places[1], sizeof places[1]),
                          text_of(s, &race->a, texts[0], sizeof texts[0]),
                          text_of(s, &race->b, texts[1], sizeof texts[1])};
-    suppression *by = suppressed_by(s, kind, all, 4), *last = NULL;
+    suppression *by = firmware_alone(s, race), *last = NULL;
+    if (!by)
+        by = suppressed_by(s, kind, all, 4);
     if (by)
         return by;
     bool left = false;
@@ -451,4 +475,5 @@ void wg_check_close(wg_session *s)
 {
     wg_races_free(s->races);
     wg_suppressions_free(s->suppressions);
+    free(s->firmware);
 }

@@ -33,10 +33,11 @@ struct wg_chip_run {
     size_t tiles;
     wg_shared_elf *elf;
     size_t elfs;
-    wg_inputs inputs;      /* memory that the file fills */
-    wg_saved_chip saved;   /* that the run goes on from */
-    wg_races_group *races; /* check */
-    wg_outputs outputs;    /* traces and logs of all tiles */
+    wg_inputs inputs;           /* memory that the file fills */
+    wg_saved_chip saved;        /* that the run goes on from */
+    struct wg_metal_run *metal; /* metal_run.h; NULL: none */
+    wg_races_group *races;      /* check */
+    wg_outputs outputs;         /* traces and logs of all tiles */
     wg_ended ended;
     bool of_cluster; /* it is … */
     unsigned number; /* … this chip of one, which {chip} stands for */
@@ -52,6 +53,9 @@ void wg_chip_end(wg_chip_run *r);
 /* The conditions of the file. */
 bool wg_chip_has_until(const wg_chip_run *r);
 bool wg_chip_until_holds(wg_chip_run *r);
+/* chip_run.c: a program of the file, opened once; the session of a tile, made by the first call. NULL: complained. */
+wg_elf *wg_chip_program(wg_chip_run *r, const char *path, wg_chip_mark mark);
+wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error);
 
 /* chip_memory.c: memory that the file fills, and files that it asks for. */
 bool wg_chip_images(wg_chip_run *r, bool dump, wg_text *error);

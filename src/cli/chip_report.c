@@ -2,7 +2,7 @@
 /*
  * The report of a run of a chip file: what ended it, then tile by tile findings, races, hangs and what was watched.
  */
-#include "cli/chip_internal.h"
+#include "cli/metal_run.h"
 #include "machine/device.h"
 
 enum { SCHEMA = 1 };
@@ -27,6 +27,8 @@ int wg_chip_status(wg_chip_run *r)
                 if (undefined(wg_finding_at(dev, i)))
                     return WG_EXIT_UNDEFINED;
         }
+    if (!wg_metal_as_expected(r->metal))
+        return WG_EXIT_EXPECTATION;
     for (size_t i = 0; r->races && i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
         bool findings = wg_check_fails(s);
@@ -58,6 +60,8 @@ void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out)
         wg_textf(out, "%s: %s after %llu cycles (%s, %zu tile%s)\n", r->file.name, sentence[r->ended],
                  (unsigned long long)wg_grid_cycle(r->grid), wg_arch_title(r->file.grid.arch), r->tiles,
                  r->tiles == 1 ? "" : "s");
+    if (r->metal && (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE))
+        wg_metal_report_text(r->metal, out);
     wg_chip_tiles_text(r, out);
 }
 
@@ -130,6 +134,8 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
     wg_json_text(j, "result", ended[r->ended]);
     wg_json_uint(j, "status", (uint64_t)status);
     wg_json_uint(j, "cycles", wg_grid_cycle(r->grid));
+    if (r->metal)
+        wg_metal_report_json(r->metal, j);
     wg_chip_tiles_json(r, j);
     wg_json_close(j, '}');
 }

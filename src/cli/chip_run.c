@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/chip_internal.h"
+#include "cli/metal_run.h"
 #include "machine/device.h"
 
 /* Cycles between two checks of conditions; without any, between two checks for Ctrl-C. */
@@ -20,7 +20,7 @@ bool wg_is_chip_file(const char *path)
     return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-static wg_elf *shared_program(wg_chip_run *r, const char *path, wg_chip_mark mark)
+wg_elf *wg_chip_program(wg_chip_run *r, const char *path, wg_chip_mark mark)
 {
     char message[512], *full = wg_chip_path(r, path, NULL);
     for (size_t i = 0; full && i < r->elfs; i++)
@@ -94,7 +94,7 @@ bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error)
     return wg_lockstep_wanted(&g->lockstep, error) && wg_shortcuts_wanted(&g->shortcuts, error);
 }
 
-static wg_chip_tile *tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)
+wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)
 {
     for (size_t i = 0; i < r->tiles; i++)
         if (r->tile[i].x == at.x && r->tile[i].y == at.y)
@@ -131,7 +131,7 @@ static bool place_programs(wg_chip_run *r, const wg_chip_tiles *entry, wg_chip_t
             right = false;
             continue;
         }
-        t->s.elf[c] = shared_program(r, entry->program[c], entry->program_mark[c]);
+        t->s.elf[c] = wg_chip_program(r, entry->program[c], entry->program_mark[c]);
         t->s.borrowed[c] = true;
         right = right && t->s.elf[c];
         if (!t->s.elf[c])
@@ -143,7 +143,7 @@ static bool place_programs(wg_chip_run *r, const wg_chip_tiles *entry, wg_chip_t
 
 static bool open_tiles(wg_chip_run *r, wg_text *error)
 {
-    size_t most = 0;
+    size_t most = wg_metal_kernel_tiles(&r->file);
     for (size_t i = 0; i < r->file.tiles; i++)
         most += r->file.tile[i].places;
     if (!(r->tile = wg_calloc(most + 1, sizeof *r->tile))) {
@@ -157,7 +157,7 @@ static bool open_tiles(wg_chip_run *r, wg_text *error)
             wg_tile_kind kind = wg_grid_kind(r->grid, at.x, at.y);
             if (kind != WG_TILE_TENSIX && (kind != WG_TILE_ETH || !wg_chip_runs(&r->file.tile[i])))
                 continue;
-            wg_chip_tile *t = tile_at(r, at, error);
+            wg_chip_tile *t = wg_chip_tile_at(r, at, error);
             if (!t)
                 return false;
             right = place_programs(r, &r->file.tile[i], t) && right;
@@ -236,7 +236,8 @@ static bool watch_tile(wg_chip_run *r, wg_chip_tile *t, wg_text *error)
     wg_session *s = &t->s;
     const unsigned number = t->y * wg_grid_width(r->grid) + t->x;
     const wg_trace_tile at = {1 + number, number, false, t->name, r->file.grid.arch};
-    return wg_watch_history(s, error) && (!r->args->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
+    return wg_watch_history(s, error) && (!r->metal || wg_watch_pages(s, error)) &&
+           (!r->args->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
            (!r->args->value[WG_OPT_TIMELINE] || wg_watch_timeline(s, error)) &&
            wg_outputs_watch(&r->outputs, s, &at, error) && (!s->outputs || wg_outputs_watch(s->outputs, s, &at, error));
 }
@@ -304,8 +305,8 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
         return false;
     }
     r->grid = wg_card_grid(r->card);
-    if (!open_tiles(r, error) || (args->command == WG_CMD_CHECK && !open_check(r, error)) ||
-        !wg_chip_images(r, false, error))
+    if (!open_tiles(r, error) || (r->file.metal && !wg_metal_open(r, error)) ||
+        (args->command == WG_CMD_CHECK && !open_check(r, error)) || !wg_chip_images(r, false, error))
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
@@ -332,6 +333,7 @@ void wg_chip_end(wg_chip_run *r)
     wg_outputs_free(&r->outputs);
     free(r->elf);
     free(r->tile);
+    wg_metal_close(r->metal);
     wg_races_group_free(r->races);
     wg_card_destroy(r->card);
     free(r->host);
@@ -374,7 +376,8 @@ static bool save(void *run, const char *path, wg_text *error)
 static bool drive(wg_chip_run *r, wg_text *error)
 {
     bool until = wg_chip_has_until(r), saved = true;
-    uint64_t stretch = until ? UNTIL_STRETCH : STRETCH, save_at = wg_save_next(r->args, wg_grid_cycle(r->grid));
+    uint64_t stretch = until || r->metal ? UNTIL_STRETCH : STRETCH,
+             save_at = wg_save_next(r->args, wg_grid_cycle(r->grid));
     uint64_t watch_from = wg_progress_from(wg_grid_cycle(r->grid), r->file.max_cycles);
     wg_interrupt_begin();
     for (bool going = true; going;) {
@@ -402,8 +405,17 @@ static bool drive(wg_chip_run *r, wg_text *error)
         going = false;
         const bool looks = stop != WG_STOP_CYCLES || wg_grid_cycle(r->grid) % stretch == 0 ||
                            wg_grid_cycle(r->grid) >= r->file.max_cycles;
+        const wg_metal_turn turn = r->metal && looks ? wg_metal_look(r, error) : WG_METAL_WAITS;
+        if (turn == WG_METAL_FAILED) {
+            wg_interrupt_end();
+            return false;
+        }
         if (until && looks && wg_chip_until_holds(r))
             r->ended = WG_ENDED_UNTIL;
+        else if (turn == WG_METAL_FINISHED)
+            r->ended = WG_ENDED_DONE;
+        else if (turn == WG_METAL_LAUNCHED)
+            going = true;
         else if (stop == WG_STOP_FINDING)
             r->ended = WG_ENDED_FINDING;
         else if (stop == WG_STOP_DONE || stop == WG_STOP_HUNG)
@@ -499,7 +511,7 @@ bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
         bool moves = false;
         for (unsigned c = 0; c < WG_CORES; c++)
             moves |= !s->hang->core[c].info.parked;
-        if (!moves && !s->hang->edges) {
+        if (s->hang->at_rest || (!moves && !s->hang->edges)) {
             free(s->hang);
             s->hang = NULL;
         }
@@ -512,13 +524,14 @@ int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_tex
     wg_chip_run r;
     int status = WG_EXIT_ERROR;
     if (open_run(&r, args, error) && drive(&r, error) && wg_chip_inspect(&r, error) && close_outputs(&r, error)) {
+        const bool read = wg_metal_end(&r, error);
         status = wg_chip_status(&r);
         if (args->value[WG_OPT_JSON])
             wg_chip_report_json(&r, status, out);
         else
             wg_chip_report_text(&r, status, out);
         result->cycles = wg_grid_cycle(r.grid);
-        if (!wg_chip_images(&r, true, error) || !wg_chip_sarif(&r, status, result->sarif, error))
+        if (!read || !wg_chip_images(&r, true, error) || !wg_chip_sarif(&r, status, result->sarif, error))
             status = WG_EXIT_ERROR;
     }
     wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "cli/session.h"
-#include "cli/yaml_read.h"
+#include "cli/metal_file.h"
 
 enum { GRID_EDGE = 64, CHANNEL = 0xFE /* instead of y: an Ethernet tile by its channel */ };
 
@@ -26,7 +26,7 @@ static bool image_length(wg_yaml *p, yaml_node_t *n, void *into)
     return i->length ? true : wg_yaml_complain(p, n, "a dump has at least one byte");
 }
 
-static bool image_file(wg_yaml *p, yaml_node_t *n, void *into)
+bool wg_yaml_image_file(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
     i->file = wg_yaml_scalar(p, n, "a file name");
@@ -35,7 +35,7 @@ static bool image_file(wg_yaml *p, yaml_node_t *n, void *into)
     return i->file != NULL;
 }
 
-static bool image_type(wg_yaml *p, yaml_node_t *n, void *into)
+bool wg_yaml_image_type(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
     const char *text = wg_yaml_scalar(p, n, "a type");
@@ -54,7 +54,7 @@ static bool image_type(wg_yaml *p, yaml_node_t *n, void *into)
                             best ? best : "", best ? "`?" : "");
 }
 
-static bool image_tilized(wg_yaml *p, yaml_node_t *n, void *into)
+bool wg_yaml_image_tilized(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
     const char *text = n->type == YAML_SCALAR_NODE ? wg_yaml_scalar(p, n, "true, false or ROWSxCOLUMNS") : NULL;
@@ -71,7 +71,7 @@ static bool image_tilized(wg_yaml *p, yaml_node_t *n, void *into)
     return true;
 }
 
-static bool image_words(wg_yaml *p, yaml_node_t *n, void *into)
+bool wg_yaml_image_words(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_chip_image *i = into;
     if (n->type != YAML_SEQUENCE_NODE)
@@ -91,8 +91,9 @@ static bool image_words(wg_yaml *p, yaml_node_t *n, void *into)
 
 static bool image(wg_yaml *p, yaml_node_t *n, wg_chip_image *out, bool dump)
 {
-    static const wg_yaml_key keys[] = {{"address", image_address}, {"file", image_file},     {"type", image_type},
-                                       {"tilized", image_tilized}, {"length", image_length}, {"words", image_words}};
+    static const wg_yaml_key keys[] = {{"address", image_address},   {"file", wg_yaml_image_file},
+                                       {"type", wg_yaml_image_type}, {"tilized", wg_yaml_image_tilized},
+                                       {"length", image_length},     {"words", wg_yaml_image_words}};
     enum { ADDRESS = 1, FILE_KEY = 2, LENGTH = 16, WORDS = 32 };
     uint32_t seen;
     out->mark = wg_yaml_mark(n);
@@ -492,18 +493,28 @@ static bool settle_places(wg_yaml *p)
     return right;
 }
 
+static bool file_metal(wg_yaml *p, yaml_node_t *n, void *into)
+{
+    return wg_metal_section(p, n, &((wg_chip_file *)into)->metal);
+}
+
 static bool parse_root(wg_yaml *p, yaml_node_t *root)
 {
-    static const wg_yaml_key keys[] = {{"arch", wg_chip_key_arch},        {"harvested", file_harvested},
-                                       {"profile", wg_chip_key_profile},  {"seed", wg_chip_key_seed},
-                                       {"threads", wg_chip_key_threads},  {"max-cycles", wg_chip_key_max_cycles},
-                                       {"host-memory", file_host_memory}, {"tiles", tiles}};
-    enum { TILES = 1 << 7 };
+    static const wg_yaml_key keys[] = {{"arch", wg_chip_key_arch},
+                                       {"harvested", file_harvested},
+                                       {"profile", wg_chip_key_profile},
+                                       {"seed", wg_chip_key_seed},
+                                       {"threads", wg_chip_key_threads},
+                                       {"max-cycles", wg_chip_key_max_cycles},
+                                       {"host-memory", file_host_memory},
+                                       {"tiles", tiles},
+                                       {"metal", file_metal}};
+    enum { TILES = 1 << 7, METAL = 1 << 8 };
     uint32_t seen;
     if (!wg_yaml_mapping(p, root, keys, sizeof keys / sizeof *keys, p->file, &seen))
         return false;
-    if (!(seen & TILES) || !p->file->tiles)
-        return wg_yaml_complain(p, root, "a chip file has `tiles`, at least one");
+    if (!(seen & METAL) && (!(seen & TILES) || !p->file->tiles))
+        return wg_yaml_complain(p, root, "a chip file has `tiles`, at least one, or `metal`");
     return settle_places(p);
 }
 
@@ -548,6 +559,7 @@ void wg_chip_free(wg_chip_file *file)
     free_images(file->host_load, file->host_loads);
     free_images(file->host_dump, file->host_dumps);
     free(file->tile);
+    wg_metal_file_free(file->metal);
     if (file->document)
         yaml_document_delete(file->document);
     free(file->document);

@@ -60,6 +60,7 @@ typedef struct wg_chip_file {
     size_t host_loads, host_dumps;
     wg_chip_tiles *tile;
     size_t tiles;
+    struct wg_metal_file *metal; /* NULL: none */
     size_t errors;
     wg_text report; /* the errors, each with its source line */
     bool out_of_memory;

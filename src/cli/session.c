@@ -272,6 +272,13 @@ bool wg_watch_history(wg_session *s, wg_text *error)
     return watch(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error);
 }
 
+bool wg_watch_pages(wg_session *s, wg_text *error)
+{
+    s->pages.dev = s->dev;
+    s->history.pages = &s->pages;
+    return watch(s, WG_PAGES_EVENTS, wg_pages_event, &s->pages, error);
+}
+
 bool wg_watch_stats(wg_session *s, wg_text *error)
 {
     if (!(s->stats = wg_calloc(1, sizeof *s->stats))) {
@@ -476,6 +483,12 @@ bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out
         *out = (wg_source){.file = s->tasm.name, .line = pc - WG_HOST_PC};
     if (WG_IS_HOST_PC(pc) || !elf)
         return out->file != NULL;
+    const wg_overlay *over = &s->overlay[core];
+    if (over->elf && pc - over->address < over->bytes) {
+        wg_elf *all[WG_CORES] = {0};
+        all[core] = over->elf;
+        return wg_elf_source(all, core, pc - over->address + over->link, out);
+    }
     return wg_elf_source(s->elf, core, pc, out);
 }
 

@@ -12,6 +12,7 @@
 #include "text/race_text.h"
 #include "cli/tasm.h"
 #include "explain/hang.h"
+#include "explain/pages.h"
 #include "explain/race.h"
 #include "observe/costs.h"
 #include "observe/konata.h"
@@ -66,6 +67,13 @@ typedef struct wg_inputs {
     size_t count;
 } wg_inputs;
 
+/* Code that was put into a core's memory during the run. */
+typedef struct wg_overlay {
+    wg_elf *elf; /* NULL: none */
+    uint32_t address, bytes;
+    uint32_t link; /* where its symbols have it */
+} wg_overlay;
+
 typedef struct wg_session {
     const wg_args *args;
     wg_device *dev;
@@ -73,6 +81,7 @@ typedef struct wg_session {
     const char *title;     /* the first file's name */
     wg_elf *elf[WG_CORES]; /* NULL: none; those of a .tasm program are borrowed */
     bool borrowed[WG_CORES];
+    wg_overlay overlay[WG_CORES];
     unsigned release; /* bit i: release core i */
     bool has_tasm;
     wg_tasm tasm;
@@ -87,6 +96,7 @@ typedef struct wg_session {
     wg_feed feed[WG_THREADS];          /* of a run that goes on: where it begins; behind a run: where it ended */
 
     wg_history history;
+    wg_pages pages; /* of tt-metal's programs */
     wg_stats *stats;
     wg_timeline *timeline;
     wg_costs *costs;
@@ -102,6 +112,7 @@ typedef struct wg_session {
     wg_races *races; /* check; explore, for its first run */
     int races_observer;
     struct wg_suppressions *suppressions;
+    struct wg_suppression *firmware; /* of reports about tt-metal's firmware; NULL: none yet */
     unsigned checks;        /* WG_CHECK_RACE … */
     unsigned fail_on;       /* wg_severity */
     uint64_t verify_cycles; /* limit for verifying remedies */
@@ -197,6 +208,7 @@ bool wg_lockstep_wanted(bool *lockstep, wg_text *error);
 bool wg_shortcuts_wanted(const char **names, wg_text *error);
 /* session.c: the sinks requested by options, and the cores held in reset. */
 bool wg_watch_history(wg_session *s, wg_text *error);
+bool wg_watch_pages(wg_session *s, wg_text *error);
 bool wg_watch_stats(wg_session *s, wg_text *error);
 bool wg_watch_timeline(wg_session *s, wg_text *error);
 /* Cores that do nothing, for a sink that begins now: bit i core i is in reset, bit 8 + i it is parked. */

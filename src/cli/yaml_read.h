@@ -46,6 +46,12 @@ typedef struct wg_yaml_key {
 /* Processes each key once, by its function; true if all are valid. Bit i of *seen: key i was there. */
 bool wg_yaml_mapping(wg_yaml *p, yaml_node_t *n, const wg_yaml_key *keys, unsigned count, void *into, uint32_t *seen);
 
+/* Keys of memory contents; `into` begins with a wg_chip_image. */
+bool wg_yaml_image_file(wg_yaml *p, yaml_node_t *n, void *into);
+bool wg_yaml_image_type(wg_yaml *p, yaml_node_t *n, void *into);
+bool wg_yaml_image_tilized(wg_yaml *p, yaml_node_t *n, void *into);
+bool wg_yaml_image_words(wg_yaml *p, yaml_node_t *n, void *into);
+
 /* Keys that chip and cluster files share; `into` begins with a wg_chip_file. */
 bool wg_chip_key_arch(wg_yaml *p, yaml_node_t *n, void *into);
 bool wg_chip_key_profile(wg_yaml *p, yaml_node_t *n, void *into);

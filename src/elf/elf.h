@@ -55,6 +55,17 @@ bool wg_elf_section(const wg_elf *elf, const char *name, uint32_t *address, uint
 bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out);
 /* The inlined functions that contain an address, innermost first, as addr2line -i gives them. Returns how many, at most `most`. */
 unsigned wg_elf_inlined_at(wg_elf *elf, uint32_t address, wg_elf_call *call, unsigned most);
+/* A kernel of tt-metal, made independent of its position (kernel.c). */
+typedef struct wg_elf_kernel {
+    uint8_t *image; /* code, then initialised data */
+    uint32_t bytes, text_bytes;
+    uint32_t link_address; /* of the code, in the file's symbols and lines */
+    uint32_t *fixup;       /* offsets of words that hold an offset in the code, and need its address added */
+    size_t fixups;
+} wg_elf_kernel;
+/* False: `error` says why not. */
+bool wg_elf_kernel_read(const wg_elf *elf, wg_elf_kernel *out, char *error, size_t bytes);
+void wg_elf_kernel_free(wg_elf_kernel *kernel);
 /* Are lines unknown because memory ran out? */
 bool wg_elf_out_of_memory(const wg_elf *elf);
 

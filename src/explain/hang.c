@@ -73,6 +73,8 @@ const char *wg_node_name(const wg_hang *h, wg_node node, char *room, size_t byte
     case WG_NODE_MEMORY:
         snprintf(room, bytes, "the memory that core %s polls", wg_agent_name_of(h->dev, node.index));
         break;
+    case WG_NODE_PAGES: snprintf(room, bytes, "circular buffer %u", node.index); break;
+    case WG_NODE_SPACE: snprintf(room, bytes, "space in circular buffer %u", node.index); break;
     case WG_NODE_NOBODY: snprintf(room, bytes, "nobody"); break;
     }
     return room;
@@ -143,8 +145,7 @@ void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t
 
 static wg_node node(wg_node_kind kind, unsigned index) { return (wg_node){(uint8_t)kind, (uint8_t)index}; }
 
-static void edge(graph *g, wg_node from, wg_node to, const char *format, ...) __attribute__((format(printf, 4, 5)));
-static void edge(graph *g, wg_node from, wg_node to, const char *format, ...)
+void wg_hang_edge_add(graph *g, wg_node from, wg_node to, const char *format, ...)
 {
     for (unsigned i = 0; i < g->out->edges; i++)
         if (same_node(g->out->edge[i].from, from) && same_node(g->out->edge[i].to, to))
@@ -177,13 +178,13 @@ static bool core_could(graph *g, wg_node thing, unsigned core, const wg_wanted *
     switch (wg_core_reaches(g->dev, core, g->out->core[core].info.pc, wanted, &pc)) {
     case WG_REACH_NO: return false;
     case WG_REACH_SURELY:
-        edge(g, thing, node(WG_NODE_CORE, core), "core %s comes to a %s%s, if it gets that far",
-             wg_agent_name_of(g->dev, core), what, at_place(g, core, pc, place, sizeof place));
+        wg_hang_edge_add(g, thing, node(WG_NODE_CORE, core), "core %s comes to a %s%s, if it gets that far",
+                         wg_agent_name_of(g->dev, core), what, at_place(g, core, pc, place, sizeof place));
         return true;
     case WG_REACH_MAYBE:
-        edge(g, thing, node(WG_NODE_CORE, core),
-             "core %s contains no %s, but stores or jumps through pointers that might lead to one",
-             wg_agent_name_of(g->dev, core), what);
+        wg_hang_edge_add(g, thing, node(WG_NODE_CORE, core),
+                         "core %s contains no %s, but stores or jumps through pointers that might lead to one",
+                         wg_agent_name_of(g->dev, core), what);
         g->out->edge[g->out->edges - 1].guess = true;
         return true;
     }
@@ -200,8 +201,8 @@ static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_c
     bool any = false, running = false;
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (wg_thread_will_issue(g->dev->tile, &g->history->pending[i], i, wanted->test, wanted->argument)) {
-            edge(g, thing, node(WG_NODE_THREAD, i), "a %s is queued in thread %u%s", what, i,
-                 i == waiter ? ", behind the wait itself" : "");
+            wg_hang_edge_add(g, thing, node(WG_NODE_THREAD, i), "a %s is queued in thread %u%s", what, i,
+                             i == waiter ? ", behind the wait itself" : "");
             any = true;
         }
     bool queued = any;
@@ -211,10 +212,10 @@ static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_c
             any |= core_could(g, thing, i, wanted, what);
         }
     if (!any)
-        edge(g, thing, node(WG_NODE_NOBODY, 0),
-             running ? "no %s is queued anywhere, and no program that can still run contains one"
-                     : "no %s is queued anywhere, and every core that could push one is parked",
-             what);
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0),
+                         running ? "no %s is queued anywhere, and no program that can still run contains one"
+                                 : "no %s is queued anywhere, and every core that could push one is parked",
+                         what);
 }
 
 static void bank_edge(graph *g, wg_node from, unsigned waiter, unsigned matrix_wants, bool srcb)
@@ -223,9 +224,9 @@ static void bank_edge(graph *g, wg_node from, unsigned waiter, unsigned matrix_w
     unsigned bank = matrix_wants ? (srcb ? src->matrix_bank_b : src->matrix_bank_a)
                                  : (srcb ? src->unpack_bank_b : src->unpack_bank_a);
     wg_node thing = node(WG_NODE_BANK, (srcb ? 2u : 0u) + (bank & 1));
-    edge(g, from, thing,
-         matrix_wants ? "Src%c bank %u is not the Matrix Unit's" : "Src%c bank %u is not the unpackers'",
-         srcb ? 'B' : 'A', bank & 1);
+    wg_hang_edge_add(g, from, thing,
+                     matrix_wants ? "Src%c bank %u is not the Matrix Unit's" : "Src%c bank %u is not the unpackers'",
+                     srcb ? 'B' : 'A', bank & 1);
     if (matrix_wants)
         changers(g, thing, waiter, WG_CORES, &(wg_wanted){wg_word_gives_to_matrix, srcb, WG_SEMAPHORES},
                  "UNPACR or SETDVALID");
@@ -242,11 +243,13 @@ static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsi
         unsigned value = g->out->semaphore_value[i], max = g->out->semaphore_max[i];
         wg_node thing = node(WG_NODE_SEMAPHORE, i);
         if (conditions & 1 && value == 0) {
-            edge(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) is zero", i, wg_semaphore_name(i));
+            wg_hang_edge_add(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) is zero", i,
+                             wg_semaphore_name(i));
             changers(g, thing, thread, WG_CORES, &(wg_wanted){wg_word_raises, i, i}, "SEMPOST of it");
         } else if (conditions & 2 && value >= max) {
-            edge(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) has reached its maximum (%u of %u)", i,
-                 wg_semaphore_name(i), value, max);
+            wg_hang_edge_add(g, node(WG_NODE_THREAD, thread), thing,
+                             "semaphore %u (%s) has reached its maximum (%u of %u)", i, wg_semaphore_name(i), value,
+                             max);
             changers(g, thing, thread, WG_CORES, &(wg_wanted){wg_word_lowers, i, i}, "SEMGET of it");
         }
     }
@@ -270,14 +273,15 @@ static void latch_edges(graph *g, unsigned thread)
         else if (condition == WG_WAIT_SRCA_MATRIX || condition == WG_WAIT_SRCB_MATRIX)
             bank_edge(g, from, thread, true, condition == WG_WAIT_SRCB_MATRIX);
         else if (condition == WG_WAIT_RISCV_REQUESTS)
-            edge(g, from, node(WG_NODE_CORE, WG_CORE_T0 + thread), "the core has requests that are not processed");
+            wg_hang_edge_add(g, from, node(WG_NODE_CORE, WG_CORE_T0 + thread),
+                             "the core has requests that are not processed");
         else
-            edge(g, from, node(WG_NODE_UNIT, conditions_of[condition].agent), "it waits until %s",
-                 conditions_of[condition].text);
+            wg_hang_edge_add(g, from, node(WG_NODE_UNIT, conditions_of[condition].agent), "it waits until %s",
+                             conditions_of[condition].text);
     }
     if (gate->latch.kind == WG_LATCH_STREAMWAIT)
-        edge(g, from, node(WG_NODE_NOBODY, 0), "stream %u never reaches %u: no packet is under way",
-             gate->latch.stream_select, gate->latch.target);
+        wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "stream %u never reaches %u: no packet is under way",
+                         gate->latch.stream_select, gate->latch.target);
 }
 
 static void gate_edges(graph *g, unsigned thread)
@@ -292,23 +296,25 @@ static void gate_edges(graph *g, unsigned thread)
     case WG_ENDED_BY_LATCH: latch_edges(g, thread); break;
     case WG_ENDED_BY_MUTEX: {
         unsigned mutex = stall->resource & 7, holder = g->out->mutex[mutex];
-        edge(g, from, node(WG_NODE_MUTEX, mutex), "mutex %u is held", mutex);
+        wg_hang_edge_add(g, from, node(WG_NODE_MUTEX, mutex), "mutex %u is held", mutex);
         if (holder)
-            edge(g, node(WG_NODE_MUTEX, mutex), node(WG_NODE_THREAD, holder - 1), "thread %u holds it", holder - 1);
+            wg_hang_edge_add(g, node(WG_NODE_MUTEX, mutex), node(WG_NODE_THREAD, holder - 1), "thread %u holds it",
+                             holder - 1);
         break;
     }
     case WG_ENDED_BY_NO_MUTEX:
-        edge(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist; hardware waits for it forever",
-             stall->resource);
+        wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist; hardware waits for it forever",
+                         stall->resource);
         break;
     case WG_ENDED_BY_SCALAR:
-        edge(g, from, node(WG_NODE_UNIT, WG_AGENT_SCALAR), "%s", wg_stall_text(stall->reason));
+        wg_hang_edge_add(g, from, node(WG_NODE_UNIT, WG_AGENT_SCALAR), "%s", wg_stall_text(stall->reason));
         break;
     case WG_ENDED_BY_UNIT:
         if (stall->resource >= WG_UNIT_SYNC && stall->resource < WG_UNIT_COUNT)
-            edge(g, from, node(WG_NODE_UNIT, wg_units[stall->resource]->agent), "%s", wg_stall_text(stall->reason));
+            wg_hang_edge_add(g, from, node(WG_NODE_UNIT, wg_units[stall->resource]->agent), "%s",
+                             wg_stall_text(stall->reason));
         else
-            edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
+            wg_hang_edge_add(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
         break;
     case WG_ENDED_BY_SRCA: bank_edge(g, from, thread, true, false); break;
     case WG_ENDED_BY_SRCB: bank_edge(g, from, thread, true, true); break;
@@ -318,7 +324,9 @@ static void gate_edges(graph *g, unsigned thread)
     case WG_ENDED_BY_DST:
     case WG_ENDED_BY_FIFO:
     case WG_ENDED_BY_THREAD:
-    case WG_ENDED_BY_CORE_B: edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason)); break;
+    case WG_ENDED_BY_CORE_B:
+        wg_hang_edge_add(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
+        break;
     }
 }
 
@@ -354,8 +362,8 @@ static void poll_edges(graph *g, unsigned core)
     if (known && core >= WG_CORE_T0 && address - SEMAPHORE_WINDOW < 4 * WG_SEMAPHORES) {
         unsigned semaphore = (address - SEMAPHORE_WINDOW) / 4;
         thing = node(WG_NODE_SEMAPHORE, semaphore);
-        edge(g, from, thing, "it polls semaphore %u (%s), which is %u", semaphore, wg_semaphore_name(semaphore),
-             g->out->semaphore_value[semaphore]);
+        wg_hang_edge_add(g, from, thing, "it polls semaphore %u (%s), which is %u", semaphore,
+                         wg_semaphore_name(semaphore), g->out->semaphore_value[semaphore]);
         bool lower = g->out->semaphore_value[semaphore];
         changers(g, thing, core - WG_CORE_T0, core,
                  &(wg_wanted){lower ? wg_word_lowers : wg_word_raises, semaphore, semaphore},
@@ -363,10 +371,10 @@ static void poll_edges(graph *g, unsigned core)
         return;
     }
     if (known)
-        edge(g, from, thing, "it polls 0x%08x and reads the same value each time", address);
+        wg_hang_edge_add(g, from, thing, "it polls 0x%08x and reads the same value each time", address);
     else
-        edge(g, from, thing, "it loops and reads the same values each time");
-    edge(g, thing, node(WG_NODE_NOBODY, 0), "nothing that can still act changes what it reads");
+        wg_hang_edge_add(g, from, thing, "it loops and reads the same values each time");
+    wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "nothing that can still act changes what it reads");
 }
 
 static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
@@ -377,15 +385,19 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
         thread = stall->holder - WG_AGENT_THREAD0;
     switch (wg_stall_ended_by(stall)) {
     case WG_ENDED_BY_FIFO:
-        edge(g, from, node(WG_NODE_FIFO, thread), "it pushes, and thread %u's FIFO is full", thread);
-        edge(g, node(WG_NODE_FIFO, thread), node(WG_NODE_THREAD, thread), "it empties through thread %u's gate",
-             thread);
+        wg_hang_edge_add(g, from, node(WG_NODE_FIFO, thread), "it pushes, and thread %u's FIFO is full", thread);
+        wg_hang_edge_add(g, node(WG_NODE_FIFO, thread), node(WG_NODE_THREAD, thread),
+                         "it empties through thread %u's gate", thread);
         break;
-    case WG_ENDED_BY_THREAD: edge(g, from, node(WG_NODE_THREAD, thread), "%s", wg_stall_text(stall->reason)); break;
+    case WG_ENDED_BY_THREAD:
+        wg_hang_edge_add(g, from, node(WG_NODE_THREAD, thread), "%s", wg_stall_text(stall->reason));
+        break;
     case WG_ENDED_BY_CORE_B:
-        edge(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty");
+        wg_hang_edge_add(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty");
         break;
-    case WG_ENDED_BY_NOBODY: edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason)); break;
+    case WG_ENDED_BY_NOBODY:
+        wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
+        break;
     case WG_ENDED_BY_NOTHING:
     case WG_ENDED_BY_HOLDER:
     case WG_ENDED_BY_LATCH:
@@ -398,8 +410,8 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
     case WG_ENDED_BY_SRCB:
     case WG_ENDED_BY_DST:
         /* A core that waits for itself would have to send the word it reads, or read the word it sends. */
-        edge(g, from, stall->holder == core ? node(WG_NODE_NOBODY, 0) : node_of_agent(stall->holder), "%s",
-             wg_stall_text(stall->reason));
+        wg_hang_edge_add(g, from, stall->holder == core ? node(WG_NODE_NOBODY, 0) : node_of_agent(stall->holder), "%s",
+                         wg_stall_text(stall->reason));
         break;
     }
 }
@@ -433,10 +445,12 @@ static void core_edges(graph *g, unsigned core)
     unsigned queue = 0;
     for (const wg_stall *held; g->hung && (held = held_request(g, core, &queue)); any = true)
         stall_edges(g, core, held);
-    if (polls(g, core))
-        poll_edges(g, core);
-    else if (!any || !is_consequence(c->info.stall.reason))
+    if (polls(g, core)) {
+        if (!wg_hang_pages_edges(g, core))
+            poll_edges(g, core);
+    } else if (!any || !is_consequence(c->info.stall.reason)) {
         stall_edges(g, core, &c->info.stall);
+    }
 }
 
 /* An atomic that keeps retrying on a word that nobody changes. */
@@ -448,14 +462,16 @@ static void retry_edge(graph *g, wg_node from)
     if (address <= g->dev->tile->spec->l1_bytes - 4)
         memcpy(&word, g->dev->tile->l1 + address, sizeof word);
     if (compares)
-        edge(g, from, node(WG_NODE_NOBODY, 0),
-             "thread %u's ATCAS wants %u at 0x%05x of L1 and finds %u each time; nothing that can still act writes it",
-             u->insn.thread, WG_GET(ATCAS, CmpVal, u->insn.word), address, word);
+        wg_hang_edge_add(
+            g, from, node(WG_NODE_NOBODY, 0),
+            "thread %u's ATCAS wants %u at 0x%05x of L1 and finds %u each time; nothing that can still act writes it",
+            u->insn.thread, WG_GET(ATCAS, CmpVal, u->insn.word), address, word);
     else
-        edge(g, from, node(WG_NODE_NOBODY, 0),
-             "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nothing that can still act changes "
-             "it",
-             u->insn.thread, address, WG_GET(ATINCGETPTR, Sel32b, u->insn.word) & 1 ? "full" : "empty");
+        wg_hang_edge_add(
+            g, from, node(WG_NODE_NOBODY, 0),
+            "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nothing that can still act changes "
+            "it",
+            u->insn.thread, address, WG_GET(ATINCGETPTR, Sel32b, u->insn.word) & 1 ? "full" : "empty");
 }
 
 static void unit_edges(graph *g, unsigned agent)
@@ -467,7 +483,7 @@ static void unit_edges(graph *g, unsigned agent)
         return;
     }
     if (agent == WG_AGENT_SCALAR && b->scalar.stall.reason != WG_STALL_NONE)
-        edge(g, from, node_of_agent(b->scalar.stall.holder), "%s", wg_stall_text(b->scalar.stall.reason));
+        wg_hang_edge_add(g, from, node_of_agent(b->scalar.stall.holder), "%s", wg_stall_text(b->scalar.stall.reason));
     else if ((agent == WG_AGENT_UNPACK0 && b->unpack.stalled[0]) || (agent == WG_AGENT_UNPACK1 && b->unpack.stalled[1]))
         bank_edge(g, from, WG_THREADS, false, agent == WG_AGENT_UNPACK1);
 }
@@ -484,8 +500,8 @@ static void busy_edges(graph *g, unsigned thread)
             continue;
         for (unsigned part = 0; part < (unit == WG_UNIT_UNPACK ? 2u : 1u); part++)
             if (unit != WG_UNIT_UNPACK || !ops->part_busy || ops->part_busy(t, thread, part))
-                edge(g, node(WG_NODE_THREAD, thread), node(WG_NODE_UNIT, ops->agent + part),
-                     "one of its instructions is still in flight");
+                wg_hang_edge_add(g, node(WG_NODE_THREAD, thread), node(WG_NODE_UNIT, ops->agent + part),
+                                 "one of its instructions is still in flight");
     }
 }
 
@@ -498,19 +514,20 @@ static void ends(graph *g)
     for (unsigned i = 0; i < g->out->edges; i++) {
         wg_node to = g->out->edge[i].to;
         if (to.kind == WG_NODE_CORE && !g->out->core[to.index].waits)
-            edge(g, to, node(WG_NODE_NOBODY, 0),
-                 g->out->core[to.index].info.in_reset ? "it is in reset" : "it is parked");
+            wg_hang_edge_add(g, to, node(WG_NODE_NOBODY, 0),
+                             g->out->core[to.index].info.in_reset ? "it is in reset" : "it is parked");
         if (to.kind != WG_NODE_THREAD || !g->out->thread[to.index].idle)
             continue;
         bool any = false;
         for (unsigned core = 0; core < WG_CORES; core++)
             if ((core == WG_CORE_B || core == (unsigned)WG_CORE_T0 + to.index) && g->out->core[core].waits) {
-                edge(g, to, node(WG_NODE_CORE, core), "it has nothing left to do; core %s could still push to it",
-                     wg_agent_name_of(g->dev, core));
+                wg_hang_edge_add(g, to, node(WG_NODE_CORE, core),
+                                 "it has nothing left to do; core %s could still push to it",
+                                 wg_agent_name_of(g->dev, core));
                 any = true;
             }
         if (!any)
-            edge(g, to, node(WG_NODE_NOBODY, 0), "it has nothing left to do");
+            wg_hang_edge_add(g, to, node(WG_NODE_NOBODY, 0), "it has nothing left to do");
     }
 }
 
@@ -561,7 +578,7 @@ static void inspect_core(graph *g, unsigned core)
 void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_hang *out)
 {
     memset(out, 0, sizeof *out);
-    graph g = {dev, history, hung, out};
+    graph g = {.dev = dev, .history = history, .hung = hung, .out = out};
     const wg_tile *t = dev->tile;
     out->dev = dev;
     out->cycle = wg_cycle(dev);
@@ -581,6 +598,7 @@ void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_ha
         inspect_core(&g, i);
     for (unsigned i = 0; i < WG_THREADS; i++)
         inspect_thread(&g, i);
+    wg_hang_find_kernels(&g);
     for (unsigned i = 0; i < WG_CORES; i++)
         core_edges(&g, i);
     for (unsigned i = 0; i < WG_THREADS; i++)

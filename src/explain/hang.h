@@ -35,6 +35,8 @@ typedef struct wg_history {
     /* The source location of a pc; NULL, or an empty text: not known. */
     const char *(*place)(void *user, unsigned core, uint32_t pc, char *room, size_t bytes);
     void *place_user;
+    const struct wg_pages *pages; /* pages.h: who pushed and popped; NULL: not watched */
+    const uint32_t *metal_layout; /* of tt-metal's launch messages; NULL: the built-in one */
 } wg_history;
 #define WG_HISTORY_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE))
 void wg_history_event(void *history, const wg_event *e);
@@ -48,10 +50,12 @@ typedef enum wg_node_kind {
     WG_NODE_FIFO,
     WG_NODE_BANK,
     WG_NODE_MEMORY, /* a core polls it; index is the core */
+    WG_NODE_PAGES,  /* in a circular buffer */
+    WG_NODE_SPACE,  /* … for pages in it */
     WG_NODE_NOBODY  /* a dead end */
 } wg_node_kind;
 typedef struct wg_node {
-    uint8_t kind, index; /* index: core, thread, wg_agent of a unit, semaphore, mutex, thread, bank */
+    uint8_t kind, index; /* index: core, thread, wg_agent of a unit, semaphore, mutex, thread, bank, circular buffer */
 } wg_node;
 
 enum { WG_HANG_EDGES = 64, WG_HANG_WORDS = 256 };
@@ -86,6 +90,7 @@ typedef struct wg_hang {
     uint16_t mutex_valid;
     uint8_t bank_owner[4]; /* SrcA 0, SrcA 1, SrcB 0, SrcB 1 */
     uint8_t matrix_bank[2], unpack_bank[2];
+    bool at_rest; /* tt-metal's firmware: every kernel that was launched has ended */
     unsigned edges;
     wg_hang_edge edge[WG_HANG_EDGES];
     bool circular; /* path is a cycle; else it ends where nobody can move */

@@ -7,15 +7,16 @@
 #include <stdio.h>
 
 #include "explain/hang.h"
+#include "metal/launched.h"
 
 typedef struct graph {
     wg_device *dev;
     const wg_history *history;
     bool hung;
     wg_hang *out;
+    bool has_launched;
+    wg_metal_launched launched; /* kernels of tt-metal */
 } graph;
-
-static inline bool same_node(wg_node a, wg_node b) { return a.kind == b.kind && a.index == b.index; }
 
 /* Text of limited length, in pieces. */
 typedef struct phrase {
@@ -34,6 +35,8 @@ __attribute__((format(printf, 2, 3))) static inline void say(phrase *p, const ch
         p->used += (size_t)n < p->bytes - p->used ? (size_t)n : p->bytes - p->used - 1;
 }
 
+static inline bool same_node(wg_node a, wg_node b) { return a.kind == b.kind && a.index == b.index; }
+
 /* " at kernel.c:12", or the address, or nothing. */
 static inline const char *at_place(const graph *g, unsigned core, uint32_t pc, char *room, size_t bytes)
 {
@@ -49,6 +52,18 @@ static inline const char *at_place(const graph *g, unsigned core, uint32_t pc, c
         snprintf(room, bytes, " at 0x%08x", pc);
     return room;
 }
+
+/* An edge; a second one between the same nodes is dropped. */
+void wg_hang_edge_add(graph *g, wg_node from, wg_node to, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* hang_pages.c: kernels of tt-metal that wait for pages, space or semaphores. True: the core's wait is told. */
+void wg_hang_find_kernels(graph *g);
+bool wg_hang_pages_edges(graph *g, unsigned core);
+/* The story of a path with such a wait; false: there is none on it. */
+bool wg_hang_pages_story(const graph *g, phrase *p);
+/* The advice for a chain that ends with such a wait; NULL: it does not. */
+const char *wg_hang_pages_remedy(const wg_hang *out);
 
 /* hang_verdict.c: the path through the finished graph, and the story. */
 void wg_hang_verdict(graph *g);

@@ -25,10 +25,10 @@ static bool is_certain_end(const wg_hang *out, unsigned depth)
 }
 
 /* Walks from `at`; edges so far are in out->path. True: found. */
-static bool walk(wg_hang *out, wg_node at, search_for what, unsigned depth, uint32_t explored[WG_NODE_NOBODY + 1])
+static bool walk(wg_hang *out, wg_node at, search_for what, unsigned depth, uint64_t explored[WG_NODE_NOBODY + 1])
 {
     bool circle = what == CERTAIN_CIRCLE || what == ANY_CIRCLE, certain = what == CERTAIN_END || what == CERTAIN_CIRCLE;
-    if (depth >= WG_HANG_EDGES || explored[at.kind] >> (at.index & 31) & 1)
+    if (depth >= WG_HANG_EDGES || explored[at.kind] >> (at.index & 63) & 1)
         return false;
     for (unsigned i = 0; i < depth; i++)
         if (same_node(out->edge[out->path[i]].from, at)) {
@@ -52,7 +52,7 @@ static bool walk(wg_hang *out, wg_node at, search_for what, unsigned depth, uint
         return true;
     }
     if (at.kind != WG_NODE_NOBODY) /* one path to it may count where another does not */
-        explored[at.kind] |= 1u << (at.index & 31);
+        explored[at.kind] |= UINT64_C(1) << (at.index & 63);
     return false;
 }
 
@@ -78,7 +78,7 @@ static void find_path(wg_hang *out)
         unsigned length = 0;
         out->circular = what == CERTAIN_CIRCLE || what == ANY_CIRCLE;
         for (unsigned i = 0; i < out->edges; i++) {
-            uint32_t explored[WG_NODE_NOBODY + 1] = {0};
+            uint64_t explored[WG_NODE_NOBODY + 1] = {0};
             if (!walk(out, out->edge[i].from, what, 0, explored) || (what == CERTAIN_END && has_other_way(out)))
                 continue;
             if (out->circular)
@@ -150,6 +150,9 @@ static const char *remedy(const wg_hang *out)
     wg_node thing = {0};
     if (!out->path_length)
         return "No wait has a known cause; check where each core is.";
+    const char *pages = wg_hang_pages_remedy(out);
+    if (pages)
+        return pages;
     bool any = last_thing(out, &thing), atomic = false;
     for (unsigned i = 0; i < out->path_length; i++)
         atomic |= out->edge[out->path[i]].from.kind == WG_NODE_UNIT &&
@@ -344,6 +347,11 @@ static void tell(const graph *g)
         say(&p, " ");
         out->remedy_at = (unsigned)p.used;
         say(&p, "%s", out->note[0] ? out->note : remedy(out));
+        return;
+    }
+    if (wg_hang_pages_story(g, &p)) {
+        out->remedy_at = (unsigned)p.used;
+        say(&p, "%s", remedy(out));
         return;
     }
     say_cause(&p, g);

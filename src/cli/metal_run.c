@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A chip file's programs of tt-metal. The host of tt-metal is this file: it looks at the chip every so many cycles, and acts.
+ *
+ *     open: buffers, firmware ──► boot ──► launch program 0 ──► … ──► launch program n ──► end: compare, dump
+ */
+#include "cli/metal_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/metal_file.h"
+#include "machine/device.h"
+#include "metal/launched.h"
+
+typedef struct buffer_run {
+    wg_metal_buffer at;
+    bool compared, holds;
+    size_t values, differ;
+    char first[120]; /* the first value that differs */
+} buffer_run;
+
+typedef struct kernel_run {
+    wg_elf *elf;
+    wg_elf_kernel code;
+} kernel_run;
+
+struct wg_metal_run {
+    const wg_metal_file *file;
+    wg_metal *metal;
+    buffer_run *buffer;
+    kernel_run **kernel; /* [program][kernel] */
+    uint64_t *launched;  /* the cycle of each program's launch, then that of the end */
+    size_t next;         /* program */
+};
+
+static bool refuse(wg_chip_run *r, wg_chip_mark mark)
+{
+    wg_chip_complain(&r->file, mark, "%s", wg_metal_error(r->metal->metal));
+    return false;
+}
+
+size_t wg_metal_kernel_tiles(const wg_chip_file *file)
+{
+    size_t tiles = 0;
+    for (size_t i = 0; file->metal && i < file->metal->programs; i++)
+        for (size_t k = 0; k < file->metal->program[i].kernels; k++)
+            tiles += file->metal->program[i].kernel[k].at.count;
+    return tiles;
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------------------- */
+
+static const wg_metal_buffer_entry *entry_named(const wg_metal_file *f, const char *name, size_t *index)
+{
+    for (*index = 0; *index < f->buffers; ++*index)
+        if (strcmp(f->buffer[*index].name, name) == 0)
+            return &f->buffer[*index];
+    return NULL;
+}
+
+static bool fill(wg_chip_run *r, const wg_metal_buffer_entry *e, const wg_metal_buffer *to, wg_text *error)
+{
+    wg_text bytes = {0};
+    wg_image_shape shape = {.type = e->data.type, .tilized = e->data.tilized};
+    bool right = true;
+    if (e->data.file) {
+        char *path = wg_chip_path(r, e->data.file, NULL);
+        right = path && wg_image_read(r->file.name, path, &shape, &bytes, error);
+        free(path);
+    } else {
+        wg_text_add(&bytes, e->data.word, 4 * e->data.words);
+    }
+    if (right && bytes.size && wg_metal_write(r->metal->metal, to, bytes.data, bytes.size) != WG_OK)
+        right = refuse(r, e->mark);
+    wg_text_free(&bytes);
+    return right;
+}
+
+static bool open_buffers(wg_chip_run *r, wg_text *error)
+{
+    wg_metal_run *m = r->metal;
+    bool right = true;
+    for (size_t i = 0; i < m->file->buffers; i++) {
+        const wg_metal_buffer_entry *e = &m->file->buffer[i];
+        wg_metal_buffer *b = &m->buffer[i].at;
+        *b = (wg_metal_buffer){.memory = (wg_metal_memory)e->memory,
+                               .address = (uint32_t)e->address,
+                               .bytes = e->bytes,
+                               .page_bytes = (uint32_t)e->page,
+                               .at = e->at.list,
+                               .places = e->at.count};
+        if (!e->placed && wg_metal_allocate(m->metal, b) != WG_OK)
+            right = refuse(r, e->mark);
+        else
+            right = fill(r, e, b, error) && right;
+    }
+    return right;
+}
+
+/* ---- Firmware and kernels -------------------------------------------------------------------------------- */
+
+static bool boot(wg_chip_run *r)
+{
+    const wg_metal_file *f = r->metal->file;
+    wg_metal_part part[WG_CORES][8];
+    wg_metal_firmware firmware[WG_CORES];
+    for (unsigned c = 0; c < WG_CORES; c++) {
+        wg_elf *elf = wg_chip_program(r, f->firmware[c], f->firmware_mark[c]);
+        if (!elf)
+            return false;
+        if (wg_elf_segments(elf) > sizeof *part / sizeof **part) {
+            wg_chip_complain(&r->file, f->firmware_mark[c], "this program has %zu segments; firmware has at most 8",
+                             wg_elf_segments(elf));
+            return false;
+        }
+        firmware[c] = (wg_metal_firmware){part[c], wg_elf_segments(elf), wg_elf_entry(elf)};
+        for (size_t i = 0; i < wg_elf_segments(elf); i++) {
+            const wg_elf_segment *s = wg_elf_segment_at(elf, i);
+            part[c][i] = (wg_metal_part){s->address, s->file_bytes, s->data};
+        }
+    }
+    unsigned columns, rows;
+    wg_metal_place all[256];
+    size_t count = 0;
+    wg_metal_shape(r->metal->metal, &columns, &rows);
+    for (unsigned y = 0; y < rows; y++)
+        for (unsigned x = 0; x < columns; x++)
+            all[count++] = (wg_metal_place){(uint8_t)x, (uint8_t)y};
+    const bool some = f->workers.count != 0;
+    return wg_metal_boot(r->metal->metal, firmware, some ? f->workers.list : all, some ? f->workers.count : count) ==
+                   WG_OK
+               ? true
+               : refuse(r, f->mark);
+}
+
+/* The session of a tile with kernels knows the firmware's symbols; kernels come on top. */
+static bool name_tile(wg_chip_run *r, const wg_metal_kernel_entry *e, wg_metal_place at, wg_text *error)
+{
+    unsigned x, y;
+    if (!wg_metal_tile(r->metal->metal, at, &x, &y)) {
+        unsigned columns, rows;
+        wg_metal_shape(r->metal->metal, &columns, &rows);
+        wg_chip_complain(&r->file, e->mark, "there is no Tensix tile at column %u, row %u: the chip has %u x %u", at.x,
+                         at.y, columns, rows);
+        return false;
+    }
+    wg_chip_tile *t = wg_chip_tile_at(r, (wg_chip_place){(uint8_t)x, (uint8_t)y}, error);
+    for (unsigned c = 0; t && c < WG_CORES; c++) {
+        t->s.elf[c] = wg_chip_program(r, r->metal->file->firmware[c], r->metal->file->firmware_mark[c]);
+        t->s.borrowed[c] = true;
+    }
+    return t != NULL;
+}
+
+static bool open_kernels(wg_chip_run *r, wg_text *error)
+{
+    wg_metal_run *m = r->metal;
+    bool right = true;
+    for (size_t i = 0; i < m->file->programs; i++) {
+        const wg_metal_program_entry *p = &m->file->program[i];
+        if (!(m->kernel[i] = wg_calloc(p->kernels + 1, sizeof **m->kernel))) {
+            wg_textf(error, "waitgate: out of memory\n");
+            return false;
+        }
+        for (size_t k = 0; k < p->kernels; k++) {
+            const wg_metal_kernel_entry *e = &p->kernel[k];
+            kernel_run *kernel = &m->kernel[i][k];
+            char message[400];
+            if (!(kernel->elf = wg_chip_program(r, e->elf, e->elf_mark))) {
+                right = false;
+            } else if (!wg_elf_kernel_read(kernel->elf, &kernel->code, message, sizeof message)) {
+                wg_chip_complain(&r->file, e->elf_mark, "%s", message);
+                right = false;
+            }
+            for (size_t n = 0; n < e->at.count; n++)
+                right = name_tile(r, e, e->at.list[n], error) && right;
+        }
+    }
+    return right;
+}
+
+bool wg_metal_open(wg_chip_run *r, wg_text *error)
+{
+    const wg_metal_file *f = r->file.metal;
+    wg_metal_run *m = r->metal = wg_calloc(1, sizeof *m);
+    if (m) {
+        m->file = f;
+        m->buffer = wg_calloc(f->buffers + 1, sizeof *m->buffer);
+        m->kernel = wg_calloc(f->programs + 1, sizeof *m->kernel);
+        m->launched = wg_calloc(f->programs + 1, sizeof *m->launched);
+    }
+    if (!m || !m->buffer || !m->kernel || !m->launched || wg_metal_create(r->grid, &m->metal) != WG_OK) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    for (size_t i = 0; i < f->items; i++)
+        if (wg_metal_set(m->metal, f->item[i].name, f->item[i].value) != WG_OK)
+            return refuse(r, f->item[i].mark);
+    return open_buffers(r, error) && boot(r) && open_kernels(r, error);
+}
+
+void wg_metal_close(wg_metal_run *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; m->kernel && i < m->file->programs; i++) {
+        for (size_t k = 0; m->kernel[i] && k < m->file->program[i].kernels; k++)
+            wg_elf_kernel_free(&m->kernel[i][k].code);
+        free(m->kernel[i]);
+    }
+    free(m->kernel);
+    free(m->buffer);
+    free(m->launched);
+    wg_metal_destroy(m->metal);
+    free(m);
+}
+
+/* ---- Launching ------------------------------------------------------------------------------------------- */
+
+/* A program in the library's terms; what it needs for that lives here. */
+typedef struct launching {
+    wg_metal_kernel *kernel;
+    wg_metal_cb *cb;
+    wg_metal_semaphore *semaphore;
+    uint32_t *word; /* all arguments */
+    size_t words;
+} launching;
+
+static bool argument(wg_chip_run *r, launching *l, const wg_metal_arg *a)
+{
+    const wg_metal_place at = {(uint8_t)(a->kind == WG_ARG_COLUMN ? a->value : 0),
+                               (uint8_t)(a->kind == WG_ARG_ROW ? a->value : 0)};
+    unsigned x = 0, y = 0;
+    size_t index = 0;
+    if (a->kind == WG_ARG_BUFFER && !entry_named(r->metal->file, a->name, &index)) {
+        wg_chip_complain(&r->file, a->mark, "`%.60s` is no number, and there is no buffer of this name", a->name);
+        return false;
+    }
+    if ((a->kind == WG_ARG_COLUMN || a->kind == WG_ARG_ROW) && !wg_metal_virtual(r->metal->metal, at, &x, &y)) {
+        wg_chip_complain(&r->file, a->mark, "there is no such column or row of Tensix tiles");
+        return false;
+    }
+    l->word[l->words++] = a->kind == WG_ARG_BUFFER   ? r->metal->buffer[index].at.address
+                          : a->kind == WG_ARG_COLUMN ? x
+                          : a->kind == WG_ARG_ROW    ? y
+                                                     : a->value;
+    return true;
+}
+
+static bool arguments(wg_chip_run *r, launching *l, const wg_metal_args *a)
+{
+    bool right = true;
+    for (size_t i = 0; i < a->count; i++)
+        right = argument(r, l, &a->list[i]) && right;
+    return right;
+}
+
+static size_t words_of(const wg_metal_kernel_entry *e)
+{
+    return e->common.count + (e->tiles ? e->tile[0].count : e->args.count) * e->at.count;
+}
+
+static bool kernel(wg_chip_run *r, launching *l, const wg_metal_kernel_entry *e, const kernel_run *k,
+                   wg_metal_kernel *out)
+{
+    *out = (wg_metal_kernel){.core = e->core,
+                             .image = k->code.image,
+                             .bytes = k->code.bytes,
+                             .text_bytes = k->code.text_bytes,
+                             .fixup = k->code.fixup,
+                             .fixups = k->code.fixups,
+                             .at = e->at.list,
+                             .places = e->at.count,
+                             .commons = e->common.count,
+                             .args_each = e->tiles ? e->tile[0].count : e->args.count,
+                             .noc = (uint8_t)e->noc};
+    out->common = l->word + l->words;
+    bool right = arguments(r, l, &e->common);
+    out->args = l->word + l->words;
+    for (size_t i = 0; right && i < e->at.count; i++)
+        right = arguments(r, l, e->tiles ? &e->tile[i] : &e->args);
+    return right;
+}
+
+/* Circular buffers get L1 from its lower end, one after the other, unless they share a buffer's. */
+static bool circular_buffers(wg_chip_run *r, const wg_metal_program_entry *p, wg_metal_cb *out)
+{
+    uint64_t free_l1 = wg_metal_free_l1(r->metal->metal);
+    bool right = true;
+    for (size_t i = 0; i < p->cbs; i++) {
+        const wg_metal_cb_entry *e = &p->cb[i];
+        size_t index;
+        out[i] = (wg_metal_cb){(unsigned)e->id,   (uint32_t)free_l1, (uint32_t)e->bytes,
+                               (uint32_t)e->page, e->at.list,        e->at.count};
+        if (!e->buffer) {
+            free_l1 += (e->bytes + 63) / 64 * 64;
+        } else if (!entry_named(r->metal->file, e->buffer, &index)) {
+            wg_chip_complain(&r->file, e->mark, "there is no buffer `%.60s`", e->buffer);
+            right = false;
+        } else {
+            out[i].address = r->metal->buffer[index].at.address;
+        }
+    }
+    return right;
+}
+
+/* Hang reports know where this program has its semaphores. */
+static void watch_semaphores(wg_chip_run *r, wg_session *s)
+{
+    wg_metal_launched at;
+    s->history.metal_layout = wg_metal_layout_of(r->metal->metal);
+    if (!wg_metal_read_launch(r->file.grid.arch, s->history.metal_layout, s->dev->tile->l1,
+                              s->dev->tile->spec->l1_bytes, &at))
+        return;
+    s->pages.semaphores = at.semaphores;
+    s->pages.semaphores_end = at.semaphore_end;
+    s->pages.semaphore_step = at.semaphore_step;
+    memset(s->pages.semaphore, 0, sizeof s->pages.semaphore);
+}
+
+/* Each core of a tile that runs a kernel of this program shows its symbols from now on. */
+static void show_kernels(wg_chip_run *r, const wg_metal_program_entry *p, const kernel_run *kernels)
+{
+    for (size_t k = 0; k < p->kernels; k++)
+        for (size_t i = 0; i < p->kernel[k].at.count; i++) {
+            const unsigned core = p->kernel[k].core;
+            unsigned x, y;
+            wg_metal_tile(r->metal->metal, p->kernel[k].at.list[i], &x, &y);
+            wg_session *s = wg_chip_session(r, x, y);
+            s->overlay[core] =
+                (wg_overlay){.elf = kernels[k].elf,
+                             .address = wg_metal_kernel_address(r->metal->metal, p->kernel[k].at.list[i], core),
+                             .bytes = kernels[k].code.text_bytes,
+                             .link = kernels[k].code.link_address};
+            watch_semaphores(r, s);
+        }
+}
+
+static bool launch(wg_chip_run *r, size_t number, wg_text *error)
+{
+    const wg_metal_program_entry *p = &r->metal->file->program[number];
+    launching l = {.kernel = wg_calloc(p->kernels + 1, sizeof *l.kernel),
+                   .cb = wg_calloc(p->cbs + 1, sizeof *l.cb),
+                   .semaphore = wg_calloc(p->semaphores + 1, sizeof *l.semaphore)};
+    size_t words = 1;
+    for (size_t i = 0; i < p->kernels; i++)
+        words += words_of(&p->kernel[i]);
+    l.word = wg_calloc(words, sizeof *l.word);
+    bool right = l.kernel && l.cb && l.semaphore && l.word;
+    if (!right)
+        wg_textf(error, "waitgate: out of memory\n");
+    for (size_t i = 0; right && i < p->kernels; i++)
+        right = kernel(r, &l, &p->kernel[i], &r->metal->kernel[number][i], &l.kernel[i]);
+    right = right && circular_buffers(r, p, l.cb);
+    for (size_t i = 0; right && i < p->semaphores; i++)
+        l.semaphore[i] = (wg_metal_semaphore){(unsigned)p->semaphore[i].id, (uint32_t)p->semaphore[i].value,
+                                              p->semaphore[i].at.list, p->semaphore[i].at.count};
+    const wg_metal_program program = {l.kernel, l.cb, l.semaphore, p->kernels, p->cbs, p->semaphores};
+    if (right && wg_metal_launch(r->metal->metal, &program) != WG_OK)
+        right = refuse(r, p->mark);
+    if (right)
+        show_kernels(r, p, r->metal->kernel[number]);
+    free(l.kernel);
+    free(l.cb);
+    free(l.semaphore);
+    free(l.word);
+    return right;
+}
+
+wg_metal_turn wg_metal_look(wg_chip_run *r, wg_text *error)
+{
+    wg_metal_run *m = r->metal;
+    const uint64_t now = wg_grid_cycle(r->grid);
+    while (m->next && m->launched[m->next - 1] >= now) /* a debugger went back */
+        m->next--;
+    if (now == 0 || !wg_metal_idle(m->metal))
+        return WG_METAL_WAITS;
+    m->launched[m->next] = now;
+    if (m->next == m->file->programs)
+        return WG_METAL_FINISHED;
+    return launch(r, m->next++, error) ? WG_METAL_LAUNCHED : WG_METAL_FAILED;
+}
+
+/* ---- End ------------------------------------------------------------------------------------------------- */
+
+static double value_of(uint32_t single)
+{
+    float f;
+    memcpy(&f, &single, sizeof f);
+    return (double)f;
+}
+
+/* Values equal, or apart by at most `within`, relative to those above 1. */
+static bool close_to(double got, double wanted, double within)
+{
+    if (isnan(got) || isnan(wanted))
+        return isnan(got) && isnan(wanted);
+    return got == wanted || fabs(got - wanted) <= within * (fabs(wanted) > 1 ? fabs(wanted) : 1);
+}
+
+static bool compare_bytes(buffer_run *b, const uint8_t *got, const uint8_t *wanted, size_t bytes)
+{
+    b->values = bytes;
+    for (size_t i = 0; i < bytes; i++)
+        if (got[i] != wanted[i] && !b->differ++)
+            snprintf(b->first, sizeof b->first, "byte %zu is 0x%02x, not 0x%02x", i, got[i], wanted[i]);
+    return true;
+}
+
+static bool compare_values(buffer_run *b, const wg_image_shape *shape, double within, const uint8_t *got,
+                           const uint8_t *wanted)
+{
+    const size_t n = shape->rows * shape->columns;
+    uint32_t *a = wg_calloc(n + 1, sizeof *a), *e = wg_calloc(n + 1, sizeof *e);
+    bool right = a && e && wg_array_decode(a, shape->type, shape->tilized, got, shape->rows, shape->columns) &&
+                 wg_array_decode(e, shape->type, shape->tilized, wanted, shape->rows, shape->columns);
+    b->values = n;
+    for (size_t i = 0; right && i < n; i++)
+        if (!close_to(value_of(a[i]), value_of(e[i]), within) && !b->differ++)
+            snprintf(b->first, sizeof b->first, "value [%zu, %zu] is %g, not %g", i / shape->columns,
+                     i % shape->columns, value_of(a[i]), value_of(e[i]));
+    free(a);
+    free(e);
+    return right;
+}
+
+static bool compare(wg_chip_run *r, const wg_metal_buffer_entry *e, buffer_run *b, const uint8_t *got, wg_text *error)
+{
+    wg_text wanted = {0};
+    wg_image_shape shape = {.type = e->data.type, .tilized = e->data.tilized};
+    char *path = wg_chip_path(r, e->expect, NULL);
+    bool right = path && wg_image_read(r->file.name, path, &shape, &wanted, error);
+    if (right && wanted.size > e->bytes) {
+        wg_chip_complain(&r->file, e->mark, "`expect` has %zu bytes; the buffer has %llu", wanted.size,
+                         (unsigned long long)e->bytes);
+        right = false;
+    }
+    b->differ = 0;
+    if (right)
+        right = shape.type == WG_TYPE_RAW ? compare_bytes(b, got, (const uint8_t *)wanted.data, wanted.size)
+                                          : compare_values(b, &shape, e->within, got, (const uint8_t *)wanted.data);
+    b->compared = right;
+    b->holds = right && !b->differ;
+    free(path);
+    wg_text_free(&wanted);
+    return right;
+}
+
+static bool end_buffer(wg_chip_run *r, size_t index, wg_text *error)
+{
+    const wg_metal_buffer_entry *e = &r->metal->file->buffer[index];
+    const wg_image_shape shape = {e->data.type, e->data.tilized, e->data.rows, e->data.columns};
+    if (!e->dump && !e->expect)
+        return true;
+    uint8_t *bytes = wg_malloc((size_t)e->bytes);
+    bool right = bytes != NULL;
+    if (!right)
+        wg_textf(error, "waitgate: out of memory\n");
+    if (right && wg_metal_read(r->metal->metal, &r->metal->buffer[index].at, bytes, (size_t)e->bytes) != WG_OK)
+        right = refuse(r, e->mark);
+    if (right && e->dump) {
+        char *path = wg_chip_path(r, e->dump, NULL);
+        right = path && wg_image_write(r->file.name, path, &shape, bytes, (size_t)e->bytes, error);
+        free(path);
+    }
+    if (right && e->expect && r->ended == WG_ENDED_DONE)
+        right = compare(r, e, &r->metal->buffer[index], bytes, error);
+    free(bytes);
+    return right;
+}
+
+bool wg_metal_end(wg_chip_run *r, wg_text *error)
+{
+    bool right = true;
+    for (size_t i = 0; r->metal && i < r->metal->file->buffers; i++)
+        right = end_buffer(r, i, error) && right;
+    return right;
+}
+
+bool wg_metal_as_expected(const wg_metal_run *m)
+{
+    for (size_t i = 0; m && i < m->file->buffers; i++)
+        if (m->buffer[i].compared && !m->buffer[i].holds)
+            return false;
+    return true;
+}
+
+void wg_metal_report_text(const wg_metal_run *m, wg_text *out)
+{
+    for (size_t i = 0; i < m->next; i++) {
+        const uint64_t to = m->launched[i + 1], from = m->launched[i];
+        if (to > from)
+            wg_textf(out, "program %zu: launched in cycle %llu, done after %llu cycles\n", i, (unsigned long long)from,
+                     (unsigned long long)(to - from));
+        else
+            wg_textf(out, "program %zu: launched in cycle %llu\n", i, (unsigned long long)from);
+    }
+    for (size_t i = 0; i < m->file->buffers; i++) {
+        const buffer_run *b = &m->buffer[i];
+        if (b->compared && b->holds)
+            wg_textf(out, "buffer %s: %zu values as expected\n", m->file->buffer[i].name, b->values);
+        else if (b->compared)
+            wg_textf(out, "buffer %s: %zu of %zu values differ; %s\n", m->file->buffer[i].name, b->differ, b->values,
+                     b->first);
+    }
+}
+
+void wg_metal_report_json(const wg_metal_run *m, wg_json *j)
+{
+    wg_json_open(j, "metal", '{');
+    wg_json_open(j, "programs", '[');
+    for (size_t i = 0; i < m->next; i++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "launched", m->launched[i]);
+        if (m->launched[i + 1] > m->launched[i])
+            wg_json_uint(j, "cycles", m->launched[i + 1] - m->launched[i]);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_open(j, "buffers", '[');
+    for (size_t i = 0; i < m->file->buffers; i++) {
+        const buffer_run *b = &m->buffer[i];
+        if (!b->compared)
+            continue;
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", m->file->buffer[i].name);
+        wg_json_uint(j, "values", b->values);
+        wg_json_uint(j, "differ", b->differ);
+        if (b->differ)
+            wg_json_text(j, "first", b->first);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of tt-metal in a chip file: opened, launched one after the other, their buffers compared and dumped. */
+#ifndef WG_METAL_RUN_H
+#define WG_METAL_RUN_H
+
+#include "cli/chip_internal.h"
+
+typedef struct wg_metal_run wg_metal_run;
+
+/* How many tiles run kernels, for those who make room for them. */
+size_t wg_metal_kernel_tiles(const wg_chip_file *file);
+/* Opens the section `metal`: files, buffers, firmware. The firmware starts with the first cycle. */
+bool wg_metal_open(wg_chip_run *r, wg_text *error);
+void wg_metal_close(wg_metal_run *m);
+
+typedef enum wg_metal_turn {
+    WG_METAL_WAITS,    /* something runs */
+    WG_METAL_LAUNCHED, /* the next program has been launched now */
+    WG_METAL_FINISHED, /* the last one has ended */
+    WG_METAL_FAILED    /* `error` says why */
+} wg_metal_turn;
+/* The host's turn, in a cycle in which it looks at the chip. The same cycle always gives the same turn. */
+wg_metal_turn wg_metal_look(wg_chip_run *r, wg_text *error);
+
+/* Compares and dumps the buffers; false: a file could not be read or written. */
+bool wg_metal_end(wg_chip_run *r, wg_text *error);
+bool wg_metal_as_expected(const wg_metal_run *m);
+void wg_metal_report_text(const wg_metal_run *m, wg_text *out);
+void wg_metal_report_json(const wg_metal_run *m, wg_json *j);
+
+#endif

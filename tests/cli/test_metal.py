@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of tt-metal without its host: our own firmware and kernels (tests/metal), launched from chip files."""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+CORES = ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"]
+PAGE = 512
+
+
+class Kit:
+    """Firmware and kernels of one architecture, compiled once each."""
+
+    def __init__(self, waitgate, root, headers, arch, folder):
+        self.waitgate, self.arch, self.folder = waitgate, arch, folder
+        self.source, self.headers = root / "tests/metal", [root / "tests/metal", root / "examples/common", headers]
+        self.built = {}
+        self.l1_banks = 130 if arch == "bh" else 72  # of a chip with one harvested column or row; firmware knows the number
+        for i, core in enumerate(CORES):
+            self.firmware(i, core)
+
+    def compile(self, core, out, *args):
+        bases = {name: 0x4000 + 0x800 * i for i, name in enumerate(["B", "NC", "T0", "T1", "T2"])}
+        subprocess.run(
+            ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O2", "-g", "-Wall", "-Wextra", "-Werror",
+             "-ffreestanding", "-nostdlib", "-msmall-data-limit=0", "--param=min-pagesize=0", f"-DWG_ARCH_{self.arch.upper()}",
+             f"-DCORE_{core.upper()}", f"-DL1_BANKS={self.l1_banks}",
+             *[f"-DFIRMWARE_{n}={b:#x}" for n, b in bases.items()], *[f"-I{h}" for h in self.headers],
+             "-Wl,--no-warn-rwx-segments", "-Wl,-z,max-page-size=16", *map(str, args), "-lgcc", "-o", str(out)], check=True)
+
+    def firmware(self, i, core):
+        ram = (8192 if i < 2 else 4096) // (1 if self.arch == "bh" else 2)
+        out = self.folder / f"fw_{core}.elf"
+        self.compile(core, out, f"-Wl,--defsym=__base={0x4000 + 0x800 * i:#x}", f"-Wl,--defsym=__ram={ram}", "-T",
+                     self.source / "firmware.ld", self.headers[1] / "crt.S", self.source / "firmware.c")
+        # Kernels take its addresses, and define functions of the same names.
+        subprocess.run(["riscv64-unknown-elf-objcopy", "--weaken", out, self.folder / f"sym_{core}.elf"], check=True)
+
+    def kernel(self, name, core, *defines):
+        key = "_".join([name, core, *defines]).replace("=", "")
+        if key not in self.built:
+            self.compile(core, self.folder / f"{key}.elf", *[f"-D{d}" for d in defines], "-Wl,--emit-relocs",
+                         f"-Wl,--just-symbols={self.folder}/sym_{core}.elf", "-T", self.source / "kernel.ld",
+                         self.source / "kernel_start.c", self.source / f"{name}.c")
+            self.built[key] = f"{key}.elf"
+        return self.built[key]
+
+    def file(self, name, metal, **top):
+        """A chip file with this section `metal`, firmware and the place of NC's kernels added."""
+        layout = {"nc_iram": 0, "l1_banks": self.l1_banks, **metal.get("layout", {})}
+        whole = {"arch": self.arch, "max-cycles": 4_000_000, **top,
+                 "metal": {"firmware": {c: f"fw_{c}.elf" for c in CORES}, **metal, "layout": layout}}
+        path = self.folder / f"{name}.yaml"
+        path.write_text(json.dumps(whole, indent=1))  # JSON is YAML
+        return path
+
+    def run(self, path, *args, command="run"):
+        run = subprocess.run([self.waitgate, command, path, *args], capture_output=True, text=True, timeout=300)
+        return run.returncode, run.stdout + run.stderr
+
+
+def pages(count, first=0):
+    return b"".join(struct.pack("<I", first + i) for i in range(count * PAGE // 4))
+
+
+def pipeline(kit, at=((0, 0),), per_tile=6, reader=(), compute=(), writer=(), change=0, cb_pages=2, **more):
+    """DRAM ─► NC ─► CB 0 ─► T2 ─► CB 1 ─► B ─► DRAM, on each of the tiles."""
+    at = [list(place) for place in at]
+    total = per_tile * len(at)
+    data = pages(total)
+    values = struct.unpack(f"<{len(data) // 4}I", data)
+    (kit.folder / "in.bin").write_bytes(data)
+    (kit.folder / "golden.bin").write_bytes(struct.pack(f"<{len(values)}I", *[v * 2 if change else v + 1 for v in values]))
+    spread = [["in", per_tile * i, per_tile] for i in range(len(at))]
+    return {
+        "buffers": [
+            {"name": "in", "memory": "dram", "bytes": len(data), "page": PAGE, "file": "in.bin"},
+            {"name": "out", "memory": "dram", "bytes": len(data), "page": PAGE, "expect": "golden.bin"}],
+        "programs": [{
+            "kernels": [
+                {"core": "ncrisc", "elf": kit.kernel("reader", "ncrisc", *reader), "at": at, "common-args": [PAGE],
+                 "tile-args": spread},
+                {"core": "trisc2", "elf": kit.kernel("compute", "trisc2", *compute), "at": at, "common-args": [PAGE],
+                 "args": [per_tile, change]},
+                {"core": "brisc", "elf": kit.kernel("writer", "brisc", *writer), "at": at, "noc": 1,
+                 "common-args": [PAGE], "tile-args": [["out", *rest[1:]] for rest in spread]}],
+            "circular-buffers": [{"id": i, "bytes": cb_pages * PAGE, "page": PAGE, "at": at} for i in (0, 1)],
+            "semaphores": [], **more}]}
+
+
+def expect(what, condition, output):
+    if not condition:
+        raise AssertionError(f"{what}:\n{output}")
+
+
+def test_one_tile(kit):
+    status, out = kit.run(kit.file("one", pipeline(kit)))
+    expect("one tile", status == 0 and "buffer out: 3072 values as expected" in out, out)
+
+
+def test_many_tiles_and_programs(kit):
+    """Twelve tiles; then the same kernels once more with another change: fixed-up addresses differ per core and program."""
+    at = [[x, y] for y in range(3) for x in range(4)]
+    metal = pipeline(kit, at, per_tile=5)
+    metal["buffers"].append({"name": "second", "memory": "dram", "bytes": len(at) * 5 * PAGE, "page": PAGE,
+                             "expect": "twice.bin"})
+    again = json.loads(json.dumps(metal["programs"][0]).replace('"out"', '"second"'))
+    again["kernels"][1]["args"] = [5, 1]
+    metal["programs"].append(again)
+    values = struct.unpack(f"<{len(at) * 5 * PAGE // 4}I", pages(len(at) * 5))
+    (kit.folder / "twice.bin").write_bytes(struct.pack(f"<{len(values)}I", *[2 * v for v in values]))
+    status, out = kit.run(kit.file("many", metal), "--json")
+    report = json.loads(out)
+    expect("many tiles", status == 0 and [b["differ"] for b in report["metal"]["buffers"]] == [0, 0], out)
+    expect("two programs", len(report["metal"]["programs"]) == 2 and
+           all(p["cycles"] > 0 for p in report["metal"]["programs"]), out)
+
+
+def test_wrong_result(kit):
+    metal = pipeline(kit)
+    (kit.folder / "golden.bin").write_bytes(pages(6))
+    status, out = kit.run(kit.file("wrong", metal))
+    expect("a wrong result is status 1, and its first value is shown",
+           status == 1 and "values differ; byte 0 is 0x01, not 0x00" in out, out)
+
+
+def test_whole_chip(kit):
+    """Every tile boots; harvested ones are left out, and logical places follow."""
+    harvested = [3] if kit.arch == "bh" else [2]
+    metal = pipeline(kit, [(0, 0), (6, 7)])
+    status, out = kit.run(kit.file("whole", metal, harvested=harvested))
+    expect("a harvested chip", status == 0 and "as expected" in out, out)
+    metal = pipeline(kit, [(13, 9) if kit.arch == "bh" else (7, 9)])
+    status, out = kit.run(kit.file("whole", metal))
+    expect("the last tile", status == 0, out)
+    status, out = kit.run(kit.file("whole", metal, harvested=harvested))
+    expect("a place that is not there", status == 6 and "there is no Tensix tile at column" in out, out)
+
+
+def test_memories(kit):
+    """Buffers in L1: the pages of an interleaved one are where the formula says; shards follow each other."""
+    tiles = [[1, 0], [0, 1], [2, 2]]
+    words = list(range(3 * 32))
+    metal = {"buffers": [
+        {"name": "shards", "memory": "shards", "bytes": 384, "page": 128, "at": tiles, "words": words, "dump": "s.bin"},
+        {"name": "spread", "memory": "l1", "bytes": 384, "page": 48, "words": words, "dump": "l.bin"},
+        {"name": "fixed", "memory": "dram", "address": 0x200000, "bytes": 4, "words": [7]}],
+        "workers": tiles}
+    columns = [1, 2, 3] if kit.arch == "bh" else [1, 2, 3]
+    first = 2 if kit.arch == "bh" else 1
+    where = 0x180000 - 128 if kit.arch == "bh" else 0x16E000 - 128
+    top = {"tiles": [{"at": [columns[x], first + y], "dump": [{"address": where, "length": 128, "file": f"{x}-{y}.bin"}]}
+                     for x, y in tiles] +
+                    [{"at": [0, 0] if kit.arch == "bh" else [0, 11],
+                      "dump": [{"address": 0x200000, "length": 4, "file": "dram.bin"}]}]}
+    status, out = kit.run(kit.file("memories", metal, **top))
+    expect("memories", status == 0, out)
+    data = struct.pack("<96I", *words)
+    read = lambda name: (kit.folder / name).read_bytes()
+    expect("dumps equal what was written", read("s.bin") == data and read("l.bin") == data, out)
+    for i, (x, y) in enumerate(tiles):
+        expect(f"shard {i}", read(f"{x}-{y}.bin") == data[128 * i:128 * (i + 1)], out)
+    expect("bank 0 of DRAM", read("dram.bin") == b"\7\0\0\0", out)
+
+
+def test_errors(kit):
+    good = pipeline(kit)
+    for change, words in [
+            (lambda m: m["layout"].update(mailboxs=3), "the layout has no item `mailboxs`"),
+            (lambda m: m["programs"][0]["kernels"][0].update(core="brisc"), "two kernels for core 0"),
+            (lambda m: m["programs"][0]["kernels"][0]["tile-args"][0].append("nowhere"), "there is no buffer of this name"),
+            (lambda m: m["programs"][0]["kernels"][0].update(elf="fw_ncrisc.elf"), "--emit-relocs"),
+            (lambda m: m["programs"][0]["kernels"][0]["tile-args"].append([1]), "2 lists for 1 tiles"),
+            (lambda m: m["programs"][0]["circular-buffers"][0].update(bytes=700), "whole pages"),
+            (lambda m: m["buffers"][0].update(address=0xFFFFF000), "does not fit into its banks"),
+            (lambda m: m["buffers"].append(dict(m["buffers"][0])), "there is a buffer `in` already"),
+            (lambda m: m["firmware"].pop("ncrisc"), "firmware is for all five cores"),
+            (lambda m: m.update(workers=[[1, 1]]), "no firmware runs on a tile at column 0, row 0")]:
+        path = kit.file("error", json.loads(json.dumps(good)))
+        whole = json.loads(path.read_text())
+        change(whole["metal"])
+        path.write_text(json.dumps(whole, indent=1))
+        status, out = kit.run(path)
+        expect(f"an error with `{words}`", status == 6 and words in out and "error.yaml:" in out, out)
+
+
+def main():
+    waitgate, root, headers = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    only = sys.argv[4:]
+    failed = 0
+    for arch in ["bh", "wh"]:
+        with tempfile.TemporaryDirectory() as folder:
+            kit = Kit(waitgate, root, headers, arch, pathlib.Path(folder))
+            for name, test in list(globals().items()):
+                if not name.startswith("test_") or (only and name not in only):
+                    continue
+                try:
+                    test(kit)
+                    print(f"ok {name}/{arch}")
+                except AssertionError as error:
+                    failed += 1
+                    print(f"FAIL {name}/{arch}: {error}")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
