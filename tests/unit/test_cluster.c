@@ -283,6 +283,50 @@ static void test_resend(void **state)
     wg_cluster_destroy(r.c);
 }
 
+/* An acknowledgement that is too late makes a queue send again what has arrived: it is dropped. */
+static void test_duplicates(void **state)
+{
+    rig r = pair(state, 0);
+    const uint32_t sum = r.bh ? 0 : 0xFFB94080; /* WH: a register to which a write adds */
+    set(&r, 0, txq(0, 0x48), 600);
+    set(&r, 0, txq(0, 0x44), 5);
+    for (unsigned i = 0; i < 3; i++) {
+        send(&r, 0, 0, DATA, 16, r.bh ? DATA : sum, r.bh ? SEND_DATA : SEND_REGISTER);
+        pass(&r, 200);
+    }
+    pass(&r, 20000);
+    assert_in_range(word(&r, 0, txq(0, 0x68)), 1, 30);
+    assert_int_equal(word(&r, 1, rxq(&r, 0, 0x40)), 3);
+    assert_in_range(word(&r, 1, rxq(&r, 0, 0x4C)), 1, 90);
+    assert_int_equal(word(&r, 1, rxq(&r, 0, 0x28)), 3 + word(&r, 1, rxq(&r, 0, 0x4C)));
+    if (sum)
+        assert_int_equal(word(&r, 1, sum), 15);
+    wg_cluster_destroy(r.c);
+}
+
+/* More than a link's rings hold at once passes through them. */
+static void test_rings(void **state)
+{
+    enum { BYTES = 60000 / 16 * 16, ROUNDS = 8 };
+    static uint8_t data[BYTES], got[BYTES];
+    rig r = pair(state, 0);
+    uint64_t s = 3;
+    unsigned x, y;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < BYTES; i++)
+            data[i] = (uint8_t)draw(&s);
+        place_of(r.g[0], CHANNEL_A, &x, &y);
+        assert_int_equal(wg_grid_write(r.g[0], x, y, DATA - 0x10000, data, BYTES), WG_OK);
+        send(&r, 0, 0, DATA - 0x10000, BYTES, DATA - 0x10000, SEND_DATA);
+        pass(&r, 10000);
+        place_of(r.g[1], CHANNEL_B, &x, &y);
+        assert_int_equal(wg_grid_read(r.g[1], x, y, DATA - 0x10000, got, BYTES), WG_OK);
+        assert_memory_equal(got, data, BYTES);
+    }
+    assert_int_equal(word(&r, 0, txq(0, 0x68)), 0);
+    wg_cluster_destroy(r.c);
+}
+
 /* 128 packets may be unacknowledged; then commands wait. */
 static void test_window(void **state)
 {
@@ -743,14 +787,15 @@ static void test_idle(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_packet, WG_BH | WG_WH, ""),   WG_TEST(test_long, WG_BH | WG_WH, ""),
-    WG_TEST(test_register, WG_BH | WG_WH, ""), WG_TEST(test_raw, WG_BH | WG_WH, ""),
-    WG_TEST(test_resend, WG_BH | WG_WH, ""),   WG_TEST(test_window, WG_BH | WG_WH, ""),
-    WG_TEST(test_status, WG_BH | WG_WH, ""),   WG_TEST(test_cut, WG_BH | WG_WH, ""),
-    WG_TEST(test_comes_up, WG_BH | WG_WH, ""), WG_TEST(test_programs, WG_BH | WG_WH, ""),
-    WG_TEST(test_hang, WG_BH | WG_WH, ""),     WG_TEST(test_lengths, WG_BH | WG_WH, ""),
-    WG_TEST(test_snapshot, WG_BH | WG_WH, ""), WG_TEST(test_random, WG_BH | WG_WH, ""),
-    WG_TEST(test_forged, WG_BH | WG_WH, ""),   WG_TEST(test_mistakes, WG_BH | WG_WH, ""),
+    WG_TEST(test_packet, WG_BH | WG_WH, ""),     WG_TEST(test_long, WG_BH | WG_WH, ""),
+    WG_TEST(test_register, WG_BH | WG_WH, ""),   WG_TEST(test_raw, WG_BH | WG_WH, ""),
+    WG_TEST(test_resend, WG_BH | WG_WH, ""),     WG_TEST(test_window, WG_BH | WG_WH, ""),
+    WG_TEST(test_duplicates, WG_BH | WG_WH, ""), WG_TEST(test_rings, WG_BH | WG_WH, ""),
+    WG_TEST(test_status, WG_BH | WG_WH, ""),     WG_TEST(test_cut, WG_BH | WG_WH, ""),
+    WG_TEST(test_comes_up, WG_BH | WG_WH, ""),   WG_TEST(test_programs, WG_BH | WG_WH, ""),
+    WG_TEST(test_hang, WG_BH | WG_WH, ""),       WG_TEST(test_lengths, WG_BH | WG_WH, ""),
+    WG_TEST(test_snapshot, WG_BH | WG_WH, ""),   WG_TEST(test_random, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged, WG_BH | WG_WH, ""),     WG_TEST(test_mistakes, WG_BH | WG_WH, ""),
     WG_TEST(test_idle, WG_BH | WG_WH, ""),
 };
 WG_MAIN("cluster", tests)
