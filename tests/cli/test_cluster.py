@@ -266,6 +266,37 @@ def ranks(d):
     assert [words(d / f"galaxy-{chip}.bin") for chip in (0, 31)]
 
 
+@test
+def snapshots(d):
+    """A run goes on from a file where another one was, with the same bits; also on another number of processes."""
+    elfs(d)
+    text = (EXAMPLES / "ring.yaml").read_text()
+    (d / "host.yaml").write_text("arch: wh\nhost-memory: {bytes: 4096, load: [{address: 16, words: [5]}]}\ntiles: [{at: e0}]\n")
+    _, whole, _ = run(d, text, "--json")
+    status, out, err = run(d, text, "--json", f"--save-every=700={d}/run.snapshot", "--max-cycles", 3000)
+    assert status == 5, err
+    status, again, err = run(d, text, "--json", f"--resume={d}/run.snapshot")
+    assert status == 0 and json.loads(again)["state"] == json.loads(whole)["state"], err
+    assert json.loads(again)["cycles"] == json.loads(whole)["cycles"]
+    if MPIRUN:
+        status, out, err = finished(processes(2, d, "--json", f"--save-every=700={d}/more.snapshot", "--max-cycles", 3000))
+        assert status == 5 and (d / "more.snapshot").read_bytes() == (d / "run.snapshot").read_bytes(), err
+        status, out, err = finished(processes(2, d, "--json", f"--resume={d}/more.snapshot"))
+        assert status == 0 and json.loads(out)["state"] == json.loads(whole)["state"], err
+    data = bytearray((d / "run.snapshot").read_bytes())
+    data[len(data) // 2] ^= 1
+    (d / "broken.snapshot").write_bytes(data)
+    for name, words_ in (("broken.snapshot", "cut short or damaged"), ("gone.snapshot", "No such file"), ("host.yaml", "not a snapshot of a cluster")):
+        status, _, err = run(d, text, f"--resume={d}/{name}")
+        assert status == 6 and words_ in err, err
+    assert "is of another architecture, timing profile or number of chips" in run(d, "topology: t3000\n", f"--resume={d}/run.snapshot")[2]
+    assert "is not CYCLES=FILE" in run(d, text, "--save-every=7")[2]
+    hosts = "topology: n300\nchips: [{chip: all, file: host.yaml}]\n"
+    assert run(d, hosts, f"--save-every=300={d}/hosts.snapshot")[0] == 0
+    assert run(d, hosts, f"--resume={d}/hosts.snapshot")[0] == 0
+    assert "other memory" in run(d, hosts.replace("all", "0"), f"--resume={d}/hosts.snapshot")[2]
+
+
 @mpi_test
 def a_process_dies(d):
     """The run ends within seconds, and says why."""
