@@ -111,6 +111,53 @@ def galaxy(d):
     assert after.ru_utime - before.ru_utime < 1
 
 
+def ring(d, topology, arch):
+    """ring.c on a ring through all chips of a topology, by the links that it has."""
+    links = json.loads(run(d, f"topology: {topology}\n", "--json")[1])["links"]
+    to = {}
+    for link in links:
+        (a, x), (b, y) = [(e["chip"], e["channel"]) for e in link["ends"]]
+        to.setdefault(a, []).append((b, x, y))
+        to.setdefault(b, []).append((a, y, x))
+
+    def path(done, used):
+        here = done[-1]
+        for there, out, in_ in to[here]:
+            if out in used[here] or in_ in used[there]:
+                continue
+            if there == done[0] and len(done) == len(to):
+                return [(here, out, in_)]
+            if there not in done:
+                rest = path(done + [there], {**used, here: used[here] | {out}, there: used[there] | {in_}})
+                if rest:
+                    return [(here, out, in_)] + rest
+        return None
+
+    hops = path([0], {chip: frozenset() for chip in to})
+    text = f"topology: {topology}\nmax-cycles: 1000000\nchips:\n"
+    for i, (chip, out, _) in enumerate(hops):
+        words_ = f"{i}, {len(hops)}, {out}"
+        elf = "wh_ring.erisc0.elf" if arch == "wh" else "ring.erisc0.elf"
+        text += (f"  - {{chip: {chip}, tiles: [{{at: e{out}, erisc0: {elf}, load: [{{address: 0x28000, words: [0, {words_}]}}], "
+                 f"dump: [{{address: 0x20000, length: 32, file: 'sum-{{chip}}'}}]}}, "
+                 f"{{at: e{hops[i - 1][2]}, erisc0: {elf}, load: [{{address: 0x28000, words: [1, {words_}]}}]}}]}}\n")
+    return text, len(hops)
+
+
+@test
+def rings(d):
+    """All-reduce on two, four and eight chips, on both architectures: exact sums, and the same bits on two threads."""
+    elfs(d)
+    for topology, arch in (("p300", "bh"), ("p150x4", "bh"), ("n300", "wh"), ("t3000", "wh")):
+        text, chips = ring(d, topology, arch)
+        status, out, err = run(d, text, "--json")
+        assert status == 0, (topology, err)
+        assert [words(d / f"sum-{i}") for i in range(chips)] == [[0, 0x600D]] * chips, topology
+        assert run(d, "threads: 2\n" + text, "--json")[1] == out, topology
+        for name in {"sum-0", "sum-1"}:
+            (d / name).unlink()
+
+
 @test
 def topologies(d):
     """Each ready-made cluster, and the same as a descriptor in both of its styles."""

@@ -318,6 +318,9 @@ static void test_cut(void **state)
     wg_cluster_traffic t;
     assert_true(wg_cluster_traffic_at(r.c, 0, 0, &t));
     assert_int_equal(t.lost, 1);
+    wg_stop stop; /* no core runs, but a command waits for ever */
+    assert_int_equal(wg_cluster_run(r.c, 100000, &stop), WG_OK);
+    assert_int_equal(stop, WG_STOP_HUNG);
     wg_cluster_destroy(r.c);
 }
 
