@@ -93,7 +93,10 @@ WG_API const wg_topology *wg_topology_find(const char *name);
 /* False: it has fewer links. */
 WG_API bool wg_topology_link(const wg_topology *topology, unsigned number, wg_cluster_link *link);
 
-/* Snapshots of all chips, as for wg_grid_snapshot(). With several processes, of those that this process has. */
+/*
+ * Snapshots of all chips, as for wg_grid_snapshot(). With several processes, of those that this process has; restored are these,
+ * from a snapshot that has others, too.
+ */
 WG_API size_t wg_cluster_snapshot_size(wg_cluster *cluster);
 WG_API wg_status wg_cluster_snapshot(wg_cluster *cluster, void *to, size_t bytes);
 WG_API wg_status wg_cluster_restore(wg_cluster *cluster, const void *from, size_t bytes);

@@ -140,10 +140,9 @@ bool wg_grid_frame(wg_grid *grid, unsigned channel, const wg_frame *frame, const
 
 /* What is known of a chip at the end of a window. */
 typedef struct wg_grid_rest {
-    bool over;           /* nothing will happen unless a frame comes or a link changes */
-    bool hung;           /* … and something is unfinished */
-    uint64_t next;       /* the next cycle in which something happens */
-    uint64_t changes_at; /* a link comes up or is cut; WG_NEVER: none */
+    bool over;     /* nothing will happen unless a frame comes or a link changes */
+    bool hung;     /* … and something is unfinished */
+    uint64_t next; /* the next cycle in which something happens */
 } wg_grid_rest;
 /* Advances to cycle `end`. All frames that arrive before it are known. */
 wg_status wg_grid_window(wg_grid *grid, uint64_t end, wg_grid_rest *rest);

@@ -266,20 +266,14 @@ wg_status wg_grid_window(wg_grid *g, uint64_t end, wg_grid_rest *rest)
     g->error[0] = 0;
     if (end > g->now)
         run(g, end, WINDOW);
-    *rest = (wg_grid_rest){.over = true, .next = wg_grid_event_next(g), .changes_at = WG_NEVER};
+    *rest = (wg_grid_rest){.over = true, .next = wg_grid_event_next(g)};
     rest->over = rest->next == WG_NEVER;
     for (unsigned i = g->first_made; i < g->end_made; i++) {
         const wg_tile *t = g->tile[i] ? g->tile[i]->tile : NULL;
         if (!t)
             continue;
-        const wg_eth_link *l = t->link;
-        const uint64_t change = !l                    ? WG_NEVER
-                                : g->now <= l->up_at  ? l->up_at
-                                : g->now <= l->cut_at ? l->cut_at
-                                                      : WG_NEVER;
         rest->over &= g->next[i] == WG_NEVER || g->endless[i] || only_link(t);
         rest->next = g->next[i] < rest->next ? g->next[i] : rest->next;
-        rest->changes_at = change < rest->changes_at ? change : rest->changes_at;
     }
     rest->hung = rest->over && at_rest(g) == WG_STOP_HUNG;
     return g->error[0] ? WG_ERR_NO_MEMORY : WG_OK;

@@ -428,8 +428,8 @@ static bool drive(wg_chip_run *r, wg_text *error)
             going = true;
     }
     wg_interrupt_end();
-    if (saved && save_at != UINT64_MAX)
-        saved = wg_save_missed(wg_grid_cycle(r->grid), save_at, error);
+    if (saved)
+        saved = wg_save_missed(r->args, wg_grid_cycle(r->grid), save_at, error);
     const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];
     return saved && (!failure || r->ended != WG_ENDED_HUNG || save(r, failure, error));
 }

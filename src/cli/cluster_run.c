@@ -21,12 +21,7 @@ static bool refuse(const wg_args *args, wg_text *error)
     static const struct {
         wg_option option;
         const char *name;
-    } refused[] = {{WG_OPT_LOG, "log"},
-                   {WG_OPT_TRACE_FILE, "trace"},
-                   {WG_OPT_RESUME, "resume"},
-                   {WG_OPT_SAVE_AT, "save-at"},
-                   {WG_OPT_SAVE_ON_FAILURE, "save-on-failure"},
-                   {WG_OPT_SARIF, "sarif"}};
+    } refused[] = {{WG_OPT_LOG, "log"}, {WG_OPT_TRACE_FILE, "trace"}, {WG_OPT_SARIF, "sarif"}};
     if (args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK) {
         wg_textf(error, "waitgate: a cluster file can be run and checked; this command takes one chip or one tile\n");
         return false;
@@ -116,7 +111,7 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
 {
     char message[512];
     size_t bytes;
-    if (!refuse(r->args, error))
+    if (!refuse(r->args, error) || !wg_save_check(r->args, error))
         return false;
     if (!(r->source = wg_file_read(r->args->file[0], &bytes, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
@@ -145,7 +140,8 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
     for (unsigned i = 0; i < r->file.chips; i++)
         if (wg_cluster_here(r->cluster, i) && !open_chip(r, i, error))
             return false;
-    return open_links(r);
+    const char *resume = r->args->value[WG_OPT_RESUME];
+    return open_links(r) && (!resume || wg_cluster_resume(r, resume, error));
 }
 
 static void close_run(wg_cluster_job *r, wg_text *error)
@@ -199,9 +195,17 @@ static bool drive(wg_cluster_job *r, wg_text *error)
     if (!agree(r, &waits, &holds, &interrupted))
         return failed(r, error);
     const uint64_t stretch = waits ? window : STRETCH / window * window;
+    uint64_t save_at = wg_save_next(r->args, wg_cluster_cycle(r->cluster));
+    bool saved = true;
     wg_interrupt_begin();
     for (bool going = true; going;) {
-        const uint64_t now = wg_cluster_cycle(r->cluster), next = (now / stretch + 1) * stretch;
+        const uint64_t now = wg_cluster_cycle(r->cluster);
+        if (now == save_at) {
+            saved = saved && wg_save_due(r->args, now, wg_cluster_save, r, error);
+            save_at = wg_save_next(r->args, now + 1);
+        }
+        uint64_t next = (now / stretch + 1) * stretch;
+        next = next < save_at ? next : save_at;
         wg_stop stop;
         if (wg_cluster_run(r->cluster, (next < limit ? next : limit) - now, &stop) != WG_OK ||
             !agree(r, &waits, &holds, &interrupted)) {
@@ -229,7 +233,9 @@ static bool drive(wg_cluster_job *r, wg_text *error)
             if (!wg_chip_inspect(r->chip[i], error))
                 return false;
         }
-    return true;
+    const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];
+    return saved && wg_save_missed(r->args, wg_cluster_cycle(r->cluster), save_at, error) &&
+           (!failure || r->ended != WG_ENDED_HUNG || wg_cluster_save(r, failure, error));
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,10 @@ typedef struct wg_cluster_job {
 /* cluster_report.c: the report of all processes, at the first one. False: `error` says why. */
 bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error);
 
+/* cluster_saved.c: a snapshot of all chips in a file, written by all processes together, and read by any number of them. */
+bool wg_cluster_save(void *job, const char *path, wg_text *error);
+bool wg_cluster_resume(wg_cluster_job *r, const char *path, wg_text *error);
+
 /* ranks.c: the transport of a process that mpirun has started; NULL, and `error` is empty: there is no other process. */
 wg_transport *wg_ranks_open(wg_text *error);
 

@@ -206,8 +206,8 @@ bool wg_drive(wg_session *s, wg_text *error)
     }
     wg_interrupt_end();
     memcpy(s->feed, d.feed, sizeof d.feed);
-    if (saved && !failed && d.save_at != UINT64_MAX)
-        saved = wg_save_missed(wg_cycle(s->dev), d.save_at, error);
+    if (saved && !failed)
+        saved = wg_save_missed(s->args, wg_cycle(s->dev), d.save_at, error);
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (pending(&d, i))
             s->history.pending[i] = (wg_pending){&stream_of(&d, i)->word[d.feed[i].next].word,

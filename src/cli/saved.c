@@ -175,10 +175,22 @@ static bool parse(const char *text, uint64_t *cycle, const char **path)
     return text[equals] && **path && wg_parse_number(text, equals, cycle);
 }
 
+/* --save-every: 0 if it was not given. */
+static uint64_t every(const wg_args *args, const char **path)
+{
+    uint64_t cycles = 0;
+    const char *text = args->value[WG_OPT_SAVE_EVERY];
+    return text && parse(text, &cycles, path) ? cycles : 0;
+}
+
 bool wg_save_check(const wg_args *args, wg_text *error)
 {
     uint64_t cycle;
     const char *path;
+    if (args->value[WG_OPT_SAVE_EVERY] && !every(args, &path)) {
+        wg_textf(error, "waitgate: --save-every: `%s` is not CYCLES=FILE\n", args->value[WG_OPT_SAVE_EVERY]);
+        return false;
+    }
     for (size_t i = 0; i < args->givens; i++)
         if (args->given[i].option == WG_OPT_SAVE_AT && !parse(args->given[i].value, &cycle, &path)) {
             wg_textf(error, "waitgate: --save-at: `%s` is not CYCLE=FILE\n", args->given[i].value);
@@ -187,7 +199,7 @@ bool wg_save_check(const wg_args *args, wg_text *error)
     return true;
 }
 
-uint64_t wg_save_next(const wg_args *args, uint64_t from)
+static uint64_t next_at(const wg_args *args, uint64_t from)
 {
     uint64_t next = UINT64_MAX, cycle;
     const char *path;
@@ -196,6 +208,16 @@ uint64_t wg_save_next(const wg_args *args, uint64_t from)
             cycle < next)
             next = cycle;
     return next;
+}
+
+uint64_t wg_save_next(const wg_args *args, uint64_t from)
+{
+    const char *path;
+    const uint64_t cycles = every(args, &path), at = next_at(args, from),
+                   round = !cycles ? UINT64_MAX
+                           : from  ? (from + cycles - 1) / cycles * cycles
+                                   : cycles;
+    return round < at ? round : at;
 }
 
 bool wg_save_due(const wg_args *args, uint64_t at, bool (*write)(void *user, const char *path, wg_text *error),
@@ -207,11 +229,16 @@ bool wg_save_due(const wg_args *args, uint64_t at, bool (*write)(void *user, con
     for (size_t i = 0; i < args->givens; i++)
         if (args->given[i].option == WG_OPT_SAVE_AT && parse(args->given[i].value, &cycle, &path) && cycle == at)
             ok = write(user, path, error) && ok;
+    if (at && (cycle = every(args, &path)) && at % cycle == 0)
+        ok = write(user, path, error) && ok;
     return ok;
 }
 
-bool wg_save_missed(uint64_t ended, uint64_t cycle, wg_text *error)
+bool wg_save_missed(const wg_args *args, uint64_t ended, uint64_t due, wg_text *error)
 {
+    const uint64_t cycle = next_at(args, due);
+    if (cycle == UINT64_MAX)
+        return true;
     wg_textf(error, "waitgate: --save-at: the run ended at cycle %llu, before cycle %llu\n", (unsigned long long)ended,
              (unsigned long long)cycle);
     return false;

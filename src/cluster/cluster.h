@@ -49,12 +49,11 @@ wg_status wg_cluster_fail(wg_cluster *c, wg_status status, const char *format, .
 
 /* Values of which every process learns the least of all, at the end of each window. */
 enum {
-    WG_CLUSTER_FAILED,  /* 0: one has */
-    WG_CLUSTER_LIVELY,  /* lively_at */
-    WG_CLUSTER_NEXT,    /* the next cycle in which something happens */
-    WG_CLUSTER_OVER,    /* 0: a chip has something to do */
-    WG_CLUSTER_HUNG,    /* 0: a chip has something unfinished, and nothing to do */
-    WG_CLUSTER_CHANGES, /* the next cycle in which a link comes up or is cut */
+    WG_CLUSTER_FAILED, /* 0: one has */
+    WG_CLUSTER_LIVELY, /* lively_at */
+    WG_CLUSTER_NEXT,   /* the next cycle in which something happens */
+    WG_CLUSTER_OVER,   /* 0: a chip has something to do */
+    WG_CLUSTER_HUNG,   /* 0: a chip has something unfinished, and nothing to do */
     WG_CLUSTER_STOPS,
     WG_CLUSTER_VALUES
 };

@@ -59,8 +59,6 @@ static void sum_up(wg_cluster *c, uint64_t value[WG_CLUSTER_VALUES])
             value[WG_CLUSTER_HUNG] = 0;
         if (s->rest.next < value[WG_CLUSTER_NEXT])
             value[WG_CLUSTER_NEXT] = s->rest.next;
-        if (s->rest.changes_at < value[WG_CLUSTER_CHANGES])
-            value[WG_CLUSTER_CHANGES] = s->rest.changes_at;
         if (wg_grid_stopped(s->grid, &why))
             value[WG_CLUSTER_STOPS] =
                 why == WG_STOP_FINDING || value[WG_CLUSTER_STOPS] == STOPS_FINDING ? STOPS_FINDING : STOPS_UNTIL;
@@ -110,9 +108,7 @@ static wg_status run(wg_cluster *c, uint64_t limit, bool may_stop, wg_stop *stop
             *stop = value[WG_CLUSTER_STOPS] == STOPS_FINDING ? WG_STOP_FINDING : WG_STOP_UNTIL;
             break;
         }
-        /* A link that is yet to change could free what hangs. */
-        if (value[WG_CLUSTER_OVER] && value[WG_CLUSTER_LIVELY] == WG_NEVER &&
-            (value[WG_CLUSTER_HUNG] || value[WG_CLUSTER_CHANGES] == WG_NEVER) && c->now % c->window == 0) {
+        if (value[WG_CLUSTER_OVER] && value[WG_CLUSTER_LIVELY] == WG_NEVER && c->now % c->window == 0) {
             *stop = value[WG_CLUSTER_HUNG] ? WG_STOP_DONE : WG_STOP_HUNG;
             break;
         }

@@ -57,23 +57,46 @@ wg_status wg_cluster_snapshot(wg_cluster *c, void *to, size_t bytes)
     return WG_OK;
 }
 
-/* The chips of a snapshot, in order, as far as they lie within its bytes. False: they do not. */
+bool wg_cluster_join(const wg_message *part, unsigned parts, wg_message *out)
+{
+    header all = {.bytes = sizeof all};
+    for (unsigned i = 0; i < parts; i++) {
+        header h;
+        if (part[i].bytes < sizeof h)
+            return false;
+        memcpy(&h, part[i].data, sizeof h);
+        const uint32_t here = all.here;
+        const uint64_t bytes = all.bytes;
+        all = h;
+        all.here += here;
+        all.bytes = bytes + h.bytes - sizeof h;
+    }
+    bool ok = wg_message_add(out, &all, sizeof all);
+    for (unsigned i = 0; ok && i < parts; i++)
+        ok = wg_message_add(out, part[i].data + sizeof all, part[i].bytes - sizeof all);
+    return ok;
+}
+
+/* The chips of a snapshot, in order, lie within its bytes, and those of this process are among them. */
 static bool entries_hold(const wg_cluster *c, const header *h, const char *from)
 {
     size_t at = sizeof *h;
-    unsigned next = 0;
+    unsigned next = 0, here = 0, own = 0;
+    for (unsigned i = 0; i < c->chips; i++)
+        own += c->chip[i].grid != NULL;
     for (uint32_t n = 0; n < h->here; n++) {
         entry e;
         if (h->bytes - at < sizeof e)
             return false;
         memcpy(&e, from + at, sizeof e);
         at += sizeof e;
-        if (e.chip < next || e.chip >= c->chips || !c->chip[e.chip].grid || e.bytes > h->bytes - at)
+        if (e.chip < next || e.chip >= c->chips || e.bytes > h->bytes - at)
             return false;
+        here += c->chip[e.chip].grid != NULL;
         next = (unsigned)e.chip + 1;
         at += e.bytes;
     }
-    return at == h->bytes;
+    return at == h->bytes && here == own;
 }
 
 wg_status wg_cluster_restore(wg_cluster *c, const void *from, size_t bytes)
@@ -84,7 +107,7 @@ wg_status wg_cluster_restore(wg_cluster *c, const void *from, size_t bytes)
     memcpy(&h, from, sizeof h);
     if (memcmp(h.magic, magic, sizeof magic) != 0 || h.version != VERSION)
         return wg_cluster_fail(c, WG_ERR_SNAPSHOT, "this is not a snapshot of a cluster by this version of Waitgate");
-    if (h.chips != c->chips || h.links != c->links || h.here != header_of(c).here)
+    if (h.chips != c->chips || h.links != c->links)
         return wg_cluster_fail(c, WG_ERR_SNAPSHOT, "the snapshot is of %u chips with %u links, not %u with %u", h.chips,
                                h.links, c->chips, c->links);
     if (h.bytes > bytes || h.bytes < sizeof h || h.now > WG_NEVER / 8 || !entries_hold(c, &h, from))
@@ -95,6 +118,10 @@ wg_status wg_cluster_restore(wg_cluster *c, const void *from, size_t bytes)
         memcpy(&e, p, sizeof e);
         p += sizeof e;
         wg_grid *g = c->chip[e.chip].grid;
+        if (!g) { /* of another process */
+            p += e.bytes;
+            continue;
+        }
         const wg_status status = wg_grid_restore(g, p, e.bytes);
         if (status != WG_OK)
             return wg_cluster_fail(c, status, "chip %u: %s", (unsigned)e.chip, wg_grid_error(g));

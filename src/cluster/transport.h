@@ -43,6 +43,9 @@ typedef wg_transport *(*wg_transport_open_fn)(unsigned version, char *error, siz
 /* For whoever runs a cluster: every value[k] becomes the least of all ranks. */
 bool wg_cluster_least(struct wg_cluster *c, uint64_t *value, unsigned values);
 
+/* Puts the snapshots of all processes together, in the order of their chips: a snapshot that any number of processes can restore. */
+bool wg_cluster_join(const wg_message *part, unsigned parts, wg_message *out);
+
 bool wg_message_add(wg_message *m, const void *data, size_t bytes); /* false: no memory */
 void wg_message_free(wg_message *m);
 

@@ -81,6 +81,7 @@ typedef struct wg_eth_link {
     uint8_t turn;        /* the TX queue that goes first */
     uint8_t ends;        /* entries of end[] */
     uint64_t fetch_free; /* L1 is read for the next packet from this cycle on */
+    uint64_t begun;      /* when the last packet is on the wire */
     uint64_t wire_free;  /* in tenths of a cycle */
     uint64_t store_free; /* RX has stored the last frame */
     uint64_t sent, sent_bytes, received, received_bytes, resent,

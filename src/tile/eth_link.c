@@ -17,7 +17,8 @@
  * - TX queue i talks to RX queue i, whatever MAC addresses and the RX classifier say: base firmware sets it up like that.
  * - A queue makes one packet more than it sends (with ETH_TXQ_DATA_PACKET_ACCEPT_AHEAD: as many more), and a command is
  *   accepted when its last packet has been made. A raw command is over when its last byte has been read.
- * - Frames of different queues take turns. L1 is read and written without contention.
+ * - Frames of different queues take turns. L1 is read and written without contention, and read for a packet as soon as the
+ *   second one before it is on the wire.
  * - Only updates that acknowledge something new are sent; there are no drop notifications.
  * - TT-link packets at a queue in raw mode, raw ones at a queue in TT-link mode, and register writes at the last queue are
  *   dropped and counted.
@@ -321,7 +322,10 @@ static void send(wg_tile *t, unsigned q, wg_tx_packet p, uint8_t sequence)
     const uint64_t fetched = now + cycles_of(p.bytes, t->arch->eth.l1_bytes);
     const uint64_t begins = fetched * 10 > l->wire_free ? fetched * 10 : l->wire_free;
     l->wire_free = begins + on_wire * UINT64_C(100) / t->timing->eth_rate;
-    l->fetch_free = (begins + 9) / 10 > now ? (begins + 9) / 10 : now + 1;
+    l->fetch_free = fetched > l->begun ? fetched : l->begun;
+    if (l->fetch_free <= now)
+        l->fetch_free = now + 1;
+    l->begun = (begins + 9) / 10;
     frame.at = (l->wire_free + 9) / 10 + t->timing->eth_latency;
     w[TX_STARTED]++;
     w[TX_WORDS] += (uint32_t)cycles_of(frame.wire, t->spec->eth->count_bytes);
@@ -596,7 +600,7 @@ bool wg_eth_link_holds(const wg_eth_link *l, uint32_t l1_bytes, unsigned queues)
     const uint64_t latest = WG_NEVER / 4;
     unsigned char truth;
     memcpy(&truth, &l->up, 1);
-    if (truth > 1 || l->turn >= WG_ETH_QUEUES || l->ends > WG_ETH_ENDS || l->fetch_free > latest ||
+    if (truth > 1 || l->turn >= WG_ETH_QUEUES || l->ends > WG_ETH_ENDS || l->fetch_free > latest || l->begun > latest ||
         l->wire_free > latest || l->store_free > latest || l->up_at > latest ||
         (l->cut_at > latest && l->cut_at != WG_NEVER) || !ring_holds(&l->in) || !ring_holds(&l->out))
         return false;

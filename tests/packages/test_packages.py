@@ -34,7 +34,7 @@ def inside(*command, status=0):
 
 def debs(folder):
     found = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.glob("*.deb") if "-dbgsym" not in p.name}
-    assert len(found) == 4, found
+    assert len(found) == 5, found
     return found
 
 
@@ -74,7 +74,7 @@ def clean_debian(d):
     (CLEAN / "p.c").write_text('#include <waitgate/waitgate.h>\n#include <stdio.h>\nint main(void) { puts(wg_version()); }\n')
     version = inside("sh", "-c", "cc /p.c -o /p $(pkg-config --cflags --libs waitgate) && /p").strip()
     assert inside("waitgate", "--version").split()[-1] == version, version
-    inside("apt-get", "purge", "-y", "-qq", "waitgate", "libwaitgate0", "libwaitgate-dev", "python3-waitgate")
+    inside("apt-get", "purge", "-y", "-qq", "waitgate-mpi", "waitgate", "libwaitgate0", "libwaitgate-dev", "python3-waitgate")
     left = [p for p in CLEAN.rglob("*waitgate*") if "tmp" not in p.parts and "examples" not in p.parts and "log" not in p.parts]
     assert not left, left
     shutil.rmtree(CLEAN)

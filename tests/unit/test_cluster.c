@@ -3,129 +3,11 @@
  * Chips connected by Ethernet links: packets, register writes, raw frames, acknowledgements, links that are cut, hangs, and
  * equal results for any number of threads. Facts: EthernetTxRx.md of each architecture.
  */
-#include "../support/noc_rig.h"
-
-#include <pthread.h>
-#include <waitgate/cluster.h>
+#include "../support/cluster_rig.h"
 
 #include "../support/forge.h"
-#include "chip/grid.h"
-#include "cluster/transport.h"
 #include "engine/snapshot.h"
-#include "machine/device.h"
 #include "report/findings.h"
-
-enum {
-    TXQ = 0xFFB90000,
-    DATA = 0x30000,
-    CODE = 0x20000,
-    SOFT_RESET = 0xFFB121B0,
-    SEND_RAW = 1,
-    SEND_DATA = 2,
-    SEND_REGISTER = 4,
-    CHANNEL_A = 2, /* of chip 0 */
-    CHANNEL_B = 5  /* of chip 1 */
-};
-
-typedef struct rig {
-    wg_cluster *c;
-    wg_arch_id arch;
-    bool bh;
-    wg_grid *g[16];
-} rig;
-
-static void place_of(const wg_grid *g, unsigned channel, unsigned *x, unsigned *y)
-{
-    const unsigned i = wg_grid_channel_tile(g, channel), width = wg_grid_width(g);
-    *x = i % width;
-    *y = i / width;
-}
-
-/* The chips of one of several processes; the others are NULL. */
-static rig ranks_of(wg_arch_id arch, unsigned chips, unsigned threads, wg_transport *ranks)
-{
-    const wg_grid_desc chip = {.struct_size = sizeof chip, .arch = arch, .profile = WG_PROFILE_SILICON};
-    const wg_cluster_desc desc = {
-        .struct_size = sizeof desc, .chips = chips, .threads = threads, .chip = &chip, .ranks = ranks};
-    rig r = {.arch = arch, .bh = arch == WG_ARCH_BH};
-    assert_int_equal(wg_cluster_create(&desc, &r.c), WG_OK);
-    for (unsigned i = 0; i < chips; i++)
-        r.g[i] = wg_cluster_chip(r.c, i);
-    return r;
-}
-
-static rig cluster_of(wg_arch_id arch, unsigned chips, unsigned threads)
-{
-    return ranks_of(arch, chips, threads, NULL);
-}
-
-static rig pair(void **state, uint64_t cut_at)
-{
-    rig r = cluster_of(wg_test_arch(state), 2, 1);
-    const wg_cluster_link link = {{{0, CHANNEL_A}, {1, CHANNEL_B}}, 0, cut_at};
-    assert_int_equal(wg_cluster_connect(r.c, &link, NULL), WG_OK);
-    return r;
-}
-
-static unsigned channel_of(unsigned chip) { return chip ? CHANNEL_B : CHANNEL_A; }
-
-static uint64_t draw(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *seed >> 33;
-}
-
-static void set(const rig *r, unsigned chip, uint32_t address, uint32_t value)
-{
-    unsigned x, y;
-    place_of(r->g[chip], channel_of(chip), &x, &y);
-    put(r->g[chip], x, y, address, value);
-}
-
-static uint32_t word(const rig *r, unsigned chip, uint32_t address)
-{
-    unsigned x, y;
-    place_of(r->g[chip], channel_of(chip), &x, &y);
-    return get(r->g[chip], x, y, address);
-}
-
-static wg_device *tile(const rig *r, unsigned chip)
-{
-    unsigned x, y;
-    place_of(r->g[chip], channel_of(chip), &x, &y);
-    return wg_grid_tile(r->g[chip], x, y);
-}
-
-static uint32_t txq(unsigned queue, unsigned offset) { return TXQ + 0x1000 * queue + offset; }
-static uint32_t rxq(const rig *r, unsigned queue, unsigned offset)
-{
-    return (r->bh ? 0xFFB94000 : 0xFFB92000) + 0x1000 * queue + offset;
-}
-
-static void send(const rig *r, unsigned chip, unsigned queue, uint32_t from, uint32_t bytes, uint32_t to,
-                 uint32_t command)
-{
-    set(r, chip, txq(queue, 0x14), from);
-    set(r, chip, txq(queue, 0x18), bytes);
-    set(r, chip, txq(queue, 0x1C), to);
-    set(r, chip, txq(queue, 0x04), command);
-}
-
-static void pass(const rig *r, uint64_t cycles) { assert_int_equal(wg_cluster_advance(r->c, cycles), WG_OK); }
-
-static bool busy(const rig *r, unsigned chip, unsigned queue)
-{
-    return r->bh ? word(r, chip, txq(queue, 8)) >> 16 & 1 : word(r, chip, txq(queue, 4)) != 0;
-}
-
-static size_t found(const rig *r, unsigned chip, wg_finding_code code)
-{
-    const wg_device *dev = tile(r, chip);
-    size_t n = 0;
-    for (size_t i = 0; i < wg_finding_count(dev); i++)
-        n += wg_finding_at(dev, i)->code == code;
-    return n;
-}
 
 /* When the bytes are there: what eth_link.c says about its time. */
 static uint64_t arrives(const rig *r, uint64_t c, uint32_t bytes)
@@ -248,6 +130,10 @@ static void test_raw(void **state)
     pass(&r, 1000);
     assert_int_equal(word(&r, 1, rxq(&r, q, 0x08)), 8);
     assert_int_equal(word(&r, 1, DATA + 4), 0xB0003);
+    set(&r, 1, rxq(&r, q, 0x08), 144); /* up to the very end: the next one goes to the beginning */
+    send(&r, 0, q, DATA, 16, 0, SEND_RAW);
+    pass(&r, 1000);
+    assert_int_equal(word(&r, 1, rxq(&r, q, 0x08)), 0);
     if (r.bh) { /* nothing is stripped: 14 bytes of header come first */
         set(&r, 1, rxq(&r, q, 0x18), 0);
         set(&r, 1, rxq(&r, q, 0x08), 0);
@@ -283,6 +169,50 @@ static void test_resend(void **state)
     wg_cluster_destroy(r.c);
 }
 
+/* An acknowledgement that is too late makes a queue send again what has arrived: it is dropped. */
+static void test_duplicates(void **state)
+{
+    rig r = pair(state, 0);
+    const uint32_t sum = r.bh ? 0 : 0xFFB94080; /* WH: a register to which a write adds */
+    set(&r, 0, txq(0, 0x48), 600);
+    set(&r, 0, txq(0, 0x44), 5);
+    for (unsigned i = 0; i < 3; i++) {
+        send(&r, 0, 0, DATA, 16, r.bh ? DATA : sum, r.bh ? SEND_DATA : SEND_REGISTER);
+        pass(&r, 200);
+    }
+    pass(&r, 20000);
+    assert_in_range(word(&r, 0, txq(0, 0x68)), 1, 30);
+    assert_int_equal(word(&r, 1, rxq(&r, 0, 0x40)), 3);
+    assert_in_range(word(&r, 1, rxq(&r, 0, 0x4C)), 1, 90);
+    assert_int_equal(word(&r, 1, rxq(&r, 0, 0x28)), 3 + word(&r, 1, rxq(&r, 0, 0x4C)));
+    if (sum)
+        assert_int_equal(word(&r, 1, sum), 15);
+    wg_cluster_destroy(r.c);
+}
+
+/* More than a link's rings hold at once passes through them. */
+static void test_rings(void **state)
+{
+    enum { BYTES = 60000 / 16 * 16, ROUNDS = 8 };
+    static uint8_t data[BYTES], got[BYTES];
+    rig r = pair(state, 0);
+    uint64_t s = 3;
+    unsigned x, y;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < BYTES; i++)
+            data[i] = (uint8_t)draw(&s);
+        place_of(r.g[0], CHANNEL_A, &x, &y);
+        assert_int_equal(wg_grid_write(r.g[0], x, y, DATA - 0x10000, data, BYTES), WG_OK);
+        send(&r, 0, 0, DATA - 0x10000, BYTES, DATA - 0x10000, SEND_DATA);
+        pass(&r, 10000);
+        place_of(r.g[1], CHANNEL_B, &x, &y);
+        assert_int_equal(wg_grid_read(r.g[1], x, y, DATA - 0x10000, got, BYTES), WG_OK);
+        assert_memory_equal(got, data, BYTES);
+    }
+    assert_int_equal(word(&r, 0, txq(0, 0x68)), 0);
+    wg_cluster_destroy(r.c);
+}
+
 /* 128 packets may be unacknowledged; then commands wait. */
 static void test_window(void **state)
 {
@@ -303,6 +233,30 @@ static void test_window(void **state)
     pass(&r, 10000);
     assert_false(busy(&r, 0, 0));
     assert_int_equal(word(&r, 1, rxq(&r, 0, 0x28)), 129);
+    wg_cluster_destroy(r.c);
+}
+
+/* A register write gives the other end's queue a command, while nothing else happens on any chip. */
+static void test_remote_command(void **state)
+{
+    rig r = pair(state, 0);
+    set(&r, 1, DATA, 0x5EED);
+    set(&r, 1, txq(0, 0x14), DATA);
+    set(&r, 1, txq(0, 0x18), 16);
+    set(&r, 1, txq(0, 0x1C), DATA + 0x80);
+    set(&r, 0, txq(0, 0x44), SEND_DATA);
+    send(&r, 0, 0, 0, 0, txq(0, 0x04), SEND_REGISTER);
+    pass(&r, 2000);
+    assert_int_equal(word(&r, 0, DATA + 0x80), 0x5EED);
+    /* A run does not end while a frame is under way. */
+    set(&r, 1, DATA, 0x5EEE);
+    set(&r, 1, txq(0, 0x04), SEND_DATA);
+    const uint64_t before = wg_cluster_cycle(r.c);
+    wg_stop stop;
+    assert_int_equal(wg_cluster_run(r.c, 1000000, &stop), WG_OK);
+    assert_int_equal(stop, WG_STOP_DONE);
+    assert_int_equal(word(&r, 0, DATA + 0x80), 0x5EEE);
+    assert_in_range(wg_cluster_cycle(r.c) - before, 300, 3 * wg_cluster_window(r.c));
     wg_cluster_destroy(r.c);
 }
 
@@ -364,6 +318,9 @@ static void test_cut(void **state)
     wg_cluster_traffic t;
     assert_true(wg_cluster_traffic_at(r.c, 0, 0, &t));
     assert_int_equal(t.lost, 1);
+    wg_stop stop; /* no core runs, but a command waits for ever */
+    assert_int_equal(wg_cluster_run(r.c, 100000, &stop), WG_OK);
+    assert_int_equal(stop, WG_STOP_HUNG);
     wg_cluster_destroy(r.c);
 }
 
@@ -550,150 +507,6 @@ static void test_forged(void **state)
     assert_in_range(taken, rounds / 10, rounds - 1);
 }
 
-/* ---- Random traffic ---------------------------------------------------------------------------------------------- */
-
-/* Chips connected at random, with transfers of random kinds and sizes at random times. */
-static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads, wg_transport *ranks)
-{
-    uint64_t s = seed;
-    const unsigned chips = 4 + (unsigned)(draw(&s) % 5);
-    rig r = ranks_of(arch, chips, threads, ranks);
-    struct {
-        wg_grid *g;
-        unsigned x, y;
-    } end[64];
-    unsigned ends = 0;
-    for (unsigned i = 0; i < 12; i++) {
-        wg_cluster_link l = {.cut_at = draw(&s) % 4 ? 0 : 1 + draw(&s) % 20000};
-        for (unsigned k = 0; k < 2; k++)
-            l.end[k] = (wg_cluster_end){(unsigned)(draw(&s) % chips), (unsigned)(draw(&s) % 14)};
-        if (wg_cluster_connect(r.c, &l, NULL) != WG_OK)
-            continue;
-        for (unsigned k = 0; k < 2; k++) {
-            end[ends].g = r.g[l.end[k].chip];
-            if (end[ends].g)
-                place_of(end[ends].g, l.end[k].channel, &end[ends].x, &end[ends].y);
-            ends++;
-        }
-    }
-    for (unsigned i = 0; ends && i < 60; i++) {
-        static const uint32_t commands[] = {SEND_DATA, SEND_DATA, SEND_REGISTER, SEND_RAW};
-        const unsigned e = (unsigned)(draw(&s) % ends), queue = (unsigned)(draw(&s) % 2);
-        const uint32_t command = commands[draw(&s) % 4];
-        const uint32_t bytes = (uint32_t)(draw(&s) % 4 ? draw(&s) % 64 : draw(&s) % 1024) * 16;
-        const uint32_t at = DATA + 4 * (uint32_t)(draw(&s) % 64), value = (uint32_t)draw(&s),
-                       to = command == SEND_REGISTER ? 0xFFB80000u : DATA + 16 * (uint32_t)(draw(&s) % 256);
-        const uint32_t write[][2] = {{at, value},
-                                     {txq(queue, 0x14), DATA},
-                                     {txq(queue, 0x18), bytes},
-                                     {txq(queue, 0x1C), to},
-                                     {txq(queue, 4), command}};
-        for (unsigned k = 0; end[e].g && k < 5; k++)
-            put(end[e].g, end[e].x, end[e].y, write[k][0], write[k][1]);
-        assert_int_equal(wg_cluster_advance(r.c, draw(&s) % 700), WG_OK);
-    }
-    assert_int_equal(wg_cluster_advance(r.c, 20000), WG_OK);
-    const uint64_t h = hash(&r);
-    wg_cluster_destroy(r.c);
-    return h;
-}
-
-/* ---- Several processes, as threads of this one ---------------------------------------------------------------------- */
-
-enum { RANKS = 4 };
-
-typedef struct world {
-    unsigned ranks;
-    pthread_barrier_t all;
-    wg_message box[RANKS][RANKS]; /* from, to */
-    uint64_t value[RANKS][16];
-} world;
-
-typedef struct process {
-    world *w;
-    wg_transport t;
-    wg_arch_id arch;
-    uint64_t seed, hash;
-} process;
-
-static bool copy(wg_message *to, const wg_message *from)
-{
-    to->bytes = 0;
-    return wg_message_add(to, from->data, from->bytes);
-}
-
-static bool exchange(wg_transport *t, const bool *peers, const wg_message *out, wg_message *in, uint64_t *value,
-                     unsigned values)
-{
-    world *w = ((process *)t->self)->w;
-    bool ok = true;
-    for (unsigned i = 0; peers && i < t->ranks; i++)
-        if (peers[i])
-            ok &= copy(&w->box[t->rank][i], &out[i]);
-    memcpy(w->value[t->rank], value, values * sizeof *value);
-    pthread_barrier_wait(&w->all);
-    for (unsigned i = 0; i < t->ranks; i++) {
-        if (peers && peers[i])
-            ok &= copy(&in[i], &w->box[i][t->rank]);
-        for (unsigned k = 0; k < values; k++)
-            value[k] = w->value[i][k] < value[k] ? w->value[i][k] : value[k];
-    }
-    pthread_barrier_wait(&w->all);
-    return ok;
-}
-
-static bool gather(wg_transport *t, const wg_message *mine, wg_message *in)
-{
-    world *w = ((process *)t->self)->w;
-    bool ok = copy(&w->box[t->rank][t->rank], mine);
-    pthread_barrier_wait(&w->all);
-    for (unsigned i = 0; !t->rank && i < t->ranks; i++)
-        ok &= copy(&in[i], &w->box[i][i]);
-    pthread_barrier_wait(&w->all);
-    return ok;
-}
-
-static void *process_main(void *argument)
-{
-    process *p = argument;
-    p->hash = random_traffic(p->arch, p->seed, 1, &p->t);
-    return NULL;
-}
-
-static uint64_t over_ranks(wg_arch_id arch, uint64_t seed, unsigned ranks)
-{
-    static world w;
-    pthread_t thread[RANKS];
-    process p[RANKS];
-    memset(&w, 0, sizeof w);
-    w.ranks = ranks;
-    assert_int_equal(pthread_barrier_init(&w.all, NULL, ranks), 0);
-    for (unsigned i = 0; i < ranks; i++) {
-        p[i] = (process){.w = &w, .arch = arch, .seed = seed};
-        p[i].t = (wg_transport){.rank = i, .ranks = ranks, .self = &p[i], .exchange = exchange, .gather = gather};
-        assert_int_equal(pthread_create(&thread[i], NULL, process_main, &p[i]), 0);
-    }
-    for (unsigned i = 0; i < ranks; i++)
-        assert_int_equal(pthread_join(thread[i], NULL), 0);
-    for (unsigned i = 0; i < RANKS * RANKS; i++)
-        wg_message_free(&w.box[i / RANKS][i % RANKS]);
-    pthread_barrier_destroy(&w.all);
-    return p[0].hash;
-}
-
-static void test_random(void **state)
-{
-    const uint64_t first = wg_test_first();
-    for (uint64_t seed = first; seed < first + wg_test_count(wg_test_rounds(12, 300)); seed++) {
-        wg_test_seed(seed);
-        const uint64_t one = random_traffic(wg_test_arch(state), seed, 1, NULL);
-        assert_int_equal(random_traffic(wg_test_arch(state), seed, 2, NULL), one);
-        assert_int_equal(random_traffic(wg_test_arch(state), seed, 4, NULL), one);
-        assert_int_equal(over_ranks(wg_test_arch(state), seed, 2), one);
-        assert_int_equal(over_ranks(wg_test_arch(state), seed, 4), one);
-    }
-}
-
 /* ---- Mistakes ------------------------------------------------------------------------------------------------------ */
 
 static void test_mistakes(void **state)
@@ -743,14 +556,25 @@ static void test_idle(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_packet, WG_BH | WG_WH, ""),   WG_TEST(test_long, WG_BH | WG_WH, ""),
-    WG_TEST(test_register, WG_BH | WG_WH, ""), WG_TEST(test_raw, WG_BH | WG_WH, ""),
-    WG_TEST(test_resend, WG_BH | WG_WH, ""),   WG_TEST(test_window, WG_BH | WG_WH, ""),
-    WG_TEST(test_status, WG_BH | WG_WH, ""),   WG_TEST(test_cut, WG_BH | WG_WH, ""),
-    WG_TEST(test_comes_up, WG_BH | WG_WH, ""), WG_TEST(test_programs, WG_BH | WG_WH, ""),
-    WG_TEST(test_hang, WG_BH | WG_WH, ""),     WG_TEST(test_lengths, WG_BH | WG_WH, ""),
-    WG_TEST(test_snapshot, WG_BH | WG_WH, ""), WG_TEST(test_random, WG_BH | WG_WH, ""),
-    WG_TEST(test_forged, WG_BH | WG_WH, ""),   WG_TEST(test_mistakes, WG_BH | WG_WH, ""),
+    WG_TEST(test_packet, WG_BH | WG_WH, ""),
+    WG_TEST(test_long, WG_BH | WG_WH, ""),
+    WG_TEST(test_register, WG_BH | WG_WH, ""),
+    WG_TEST(test_raw, WG_BH | WG_WH, ""),
+    WG_TEST(test_resend, WG_BH | WG_WH, ""),
+    WG_TEST(test_window, WG_BH | WG_WH, ""),
+    WG_TEST(test_duplicates, WG_BH | WG_WH, ""),
+    WG_TEST(test_rings, WG_BH | WG_WH, ""),
+    WG_TEST(test_remote_command, WG_BH | WG_WH, ""),
+    WG_TEST(test_status, WG_BH | WG_WH, ""),
+    WG_TEST(test_cut, WG_BH | WG_WH, ""),
+    WG_TEST(test_comes_up, WG_BH | WG_WH, ""),
+    WG_TEST(test_programs, WG_BH | WG_WH, ""),
+    WG_TEST(test_hang, WG_BH | WG_WH, ""),
+    WG_TEST(test_lengths, WG_BH | WG_WH, ""),
+    WG_TEST(test_snapshot, WG_BH | WG_WH, ""),
+
+    WG_TEST(test_forged, WG_BH | WG_WH, ""),
+    WG_TEST(test_mistakes, WG_BH | WG_WH, ""),
     WG_TEST(test_idle, WG_BH | WG_WH, ""),
 };
 WG_MAIN("cluster", tests)

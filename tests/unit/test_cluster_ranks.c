@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random chips, links and traffic: the same state from any number of host threads, and of processes. */
+#include <pthread.h>
+
+#include "../support/cluster_rig.h"
+
+static uint64_t hash(const rig *r)
+{
+    uint64_t h;
+    assert_int_equal(wg_cluster_state_hash(r->c, &h), WG_OK);
+    return h;
+}
+
+/* ---- Random traffic ---------------------------------------------------------------------------------------------- */
+
+/* Chips connected at random, with transfers of random kinds and sizes at random times. */
+static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads, wg_transport *ranks)
+{
+    uint64_t s = seed;
+    const unsigned chips = 4 + (unsigned)(draw(&s) % 5);
+    rig r = ranks_of(arch, chips, threads, ranks);
+    struct {
+        wg_grid *g;
+        unsigned x, y;
+    } end[64];
+    unsigned ends = 0;
+    for (unsigned i = 0; i < 12; i++) {
+        wg_cluster_link l = {.cut_at = draw(&s) % 4 ? 0 : 1 + draw(&s) % 20000};
+        for (unsigned k = 0; k < 2; k++)
+            l.end[k] = (wg_cluster_end){(unsigned)(draw(&s) % chips), (unsigned)(draw(&s) % 14)};
+        if (wg_cluster_connect(r.c, &l, NULL) != WG_OK)
+            continue;
+        for (unsigned k = 0; k < 2; k++) {
+            end[ends].g = r.g[l.end[k].chip];
+            if (end[ends].g)
+                place_of(end[ends].g, l.end[k].channel, &end[ends].x, &end[ends].y);
+            ends++;
+        }
+    }
+    for (unsigned i = 0; ends && i < 60; i++) {
+        static const uint32_t commands[] = {SEND_DATA, SEND_DATA, SEND_REGISTER, SEND_RAW};
+        const unsigned e = (unsigned)(draw(&s) % ends), queue = (unsigned)(draw(&s) % 2);
+        const uint32_t command = commands[draw(&s) % 4];
+        const uint32_t bytes = (uint32_t)(draw(&s) % 4 ? draw(&s) % 64 : draw(&s) % 1024) * 16;
+        const uint32_t at = DATA + 4 * (uint32_t)(draw(&s) % 64), value = (uint32_t)draw(&s),
+                       to = command == SEND_REGISTER ? 0xFFB80000u : DATA + 16 * (uint32_t)(draw(&s) % 256);
+        const uint32_t write[][2] = {{at, value},
+                                     {txq(queue, 0x14), DATA},
+                                     {txq(queue, 0x18), bytes},
+                                     {txq(queue, 0x1C), to},
+                                     {txq(queue, 4), command}};
+        for (unsigned k = 0; end[e].g && k < 5; k++)
+            put(end[e].g, end[e].x, end[e].y, write[k][0], write[k][1]);
+        assert_int_equal(wg_cluster_advance(r.c, draw(&s) % 700), WG_OK);
+    }
+    assert_int_equal(wg_cluster_advance(r.c, 20000), WG_OK);
+    const uint64_t h = hash(&r);
+    wg_cluster_destroy(r.c);
+    return h;
+}
+
+/* ---- Several processes, as threads of this one ---------------------------------------------------------------------- */
+
+enum { RANKS = 4 };
+
+typedef struct world {
+    unsigned ranks;
+    pthread_barrier_t all;
+    wg_message box[RANKS][RANKS]; /* from, to */
+    uint64_t value[RANKS][16];
+} world;
+
+typedef struct process {
+    world *w;
+    wg_transport t;
+    wg_arch_id arch;
+    uint64_t seed, hash;
+} process;
+
+static bool copy(wg_message *to, const wg_message *from)
+{
+    to->bytes = 0;
+    return wg_message_add(to, from->data, from->bytes);
+}
+
+static bool exchange(wg_transport *t, const bool *peers, const wg_message *out, wg_message *in, uint64_t *value,
+                     unsigned values)
+{
+    world *w = ((process *)t->self)->w;
+    bool ok = true;
+    for (unsigned i = 0; peers && i < t->ranks; i++)
+        if (peers[i])
+            ok &= copy(&w->box[t->rank][i], &out[i]);
+    memcpy(w->value[t->rank], value, values * sizeof *value);
+    pthread_barrier_wait(&w->all);
+    for (unsigned i = 0; i < t->ranks; i++) {
+        if (peers && peers[i])
+            ok &= copy(&in[i], &w->box[i][t->rank]);
+        for (unsigned k = 0; k < values; k++)
+            value[k] = w->value[i][k] < value[k] ? w->value[i][k] : value[k];
+    }
+    pthread_barrier_wait(&w->all);
+    return ok;
+}
+
+static bool gather(wg_transport *t, const wg_message *mine, wg_message *in)
+{
+    world *w = ((process *)t->self)->w;
+    bool ok = copy(&w->box[t->rank][t->rank], mine);
+    pthread_barrier_wait(&w->all);
+    for (unsigned i = 0; !t->rank && i < t->ranks; i++)
+        ok &= copy(&in[i], &w->box[i][i]);
+    pthread_barrier_wait(&w->all);
+    return ok;
+}
+
+static void *process_main(void *argument)
+{
+    process *p = argument;
+    p->hash = random_traffic(p->arch, p->seed, 1, &p->t);
+    return NULL;
+}
+
+static uint64_t over_ranks(wg_arch_id arch, uint64_t seed, unsigned ranks)
+{
+    static world w;
+    pthread_t thread[RANKS];
+    process p[RANKS];
+    memset(&w, 0, sizeof w);
+    w.ranks = ranks;
+    assert_int_equal(pthread_barrier_init(&w.all, NULL, ranks), 0);
+    for (unsigned i = 0; i < ranks; i++) {
+        p[i] = (process){.w = &w, .arch = arch, .seed = seed};
+        p[i].t = (wg_transport){.rank = i, .ranks = ranks, .self = &p[i], .exchange = exchange, .gather = gather};
+        assert_int_equal(pthread_create(&thread[i], NULL, process_main, &p[i]), 0);
+    }
+    for (unsigned i = 0; i < ranks; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    for (unsigned i = 0; i < RANKS * RANKS; i++)
+        wg_message_free(&w.box[i / RANKS][i % RANKS]);
+    pthread_barrier_destroy(&w.all);
+    return p[0].hash;
+}
+
+static void test_random(void **state)
+{
+    const uint64_t first = wg_test_first();
+    for (uint64_t seed = first; seed < first + wg_test_count(wg_test_rounds(12, 300)); seed++) {
+        wg_test_seed(seed);
+        const uint64_t one = random_traffic(wg_test_arch(state), seed, 1, NULL);
+        assert_int_equal(random_traffic(wg_test_arch(state), seed, 2, NULL), one);
+        assert_int_equal(random_traffic(wg_test_arch(state), seed, 4, NULL), one);
+        assert_int_equal(over_ranks(wg_test_arch(state), seed, 2), one);
+        assert_int_equal(over_ranks(wg_test_arch(state), seed, 4), one);
+    }
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_random, WG_BH | WG_WH, ""),
+};
+WG_MAIN("cluster_ranks", tests)
