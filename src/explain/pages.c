@@ -33,20 +33,21 @@ enum { BEQ = 0, BNE = 1, BLT = 4, BGE = 5, BLTU = 6, BGEU = 7 };
 
 /* ---- Counts ---------------------------------------------------------------------------------------------- */
 
-/* Is it a circular buffer's count of pages pushed or popped? */
-static bool is_count(const wg_tile *t, uint32_t address, unsigned *cb, bool *popped)
+bool wg_pages_is_count(const wg_arch *arch, uint32_t address, unsigned *cb, bool *popped)
 {
     const uint32_t offset = address - STREAMS, number = offset % STREAM_BYTES / 4;
     *cb = offset / STREAM_BYTES;
-    *popped = number == wg_overlay_number(t, WG_SR_DEST_BUF_START);
-    return offset < WG_CBS * STREAM_BYTES && (*popped || number == wg_overlay_number(t, WG_SR_DEST_BUF_SIZE));
+    *popped = number == wg_overlay_number(arch, WG_SR_DEST_BUF_START);
+    return offset < WG_CBS * STREAM_BYTES && (*popped || number == wg_overlay_number(arch, WG_SR_DEST_BUF_SIZE));
 }
+
+uint32_t wg_pages_storereg(uint32_t insn) { return OWN_RAM + 4 * WG_GET(STOREREG, RegAddr, insn); }
 
 static void changed(wg_pages *p, uint32_t address, uint32_t value, const wg_event *e)
 {
     unsigned cb;
     bool popped;
-    if (is_count(p->dev->tile, address, &cb, &popped)) { /* firmware clears counts before a program */
+    if (wg_pages_is_count(p->dev->arch, address, &cb, &popped)) { /* firmware clears counts before a program */
         wg_pages_by *by = popped ? &p->popped[cb] : &p->pushed[cb];
         *by = value ? (wg_pages_by){.cycle = e->cycle, .pc = e->pc, .agent = e->agent} : (wg_pages_by){0};
     } else if (p->semaphore_step && address >= p->semaphores && address < p->semaphores_end) {
@@ -67,7 +68,7 @@ void wg_pages_event(void *user, const wg_event *e)
         changed(p, (uint32_t)e->b, 1, e);
     } else if (wg_opcode(e->word) == WG_OPCODE_STOREREG) {
         /* The count is in a GPR that was set just before; only a kernel pushes and pops in this way. */
-        changed(p, UINT32_C(0xFFB00000) + 4 * WG_GET(STOREREG, RegAddr, e->word), 1, e);
+        changed(p, wg_pages_storereg(e->word), 1, e);
     }
 }
 
@@ -136,8 +137,9 @@ static bool value_at(const loop *l, unsigned core, uint32_t address, unsigned ki
     uint32_t rv = 0, aligned = address & ~3u;
     unsigned cb;
     bool popped;
-    if (is_count(t, aligned, &cb, &popped))
-        rv = wg_overlay_stream_read(t, cb, wg_overlay_number(t, popped ? WG_SR_DEST_BUF_START : WG_SR_DEST_BUF_SIZE));
+    if (wg_pages_is_count(t->arch, aligned, &cb, &popped))
+        rv = wg_overlay_stream_read(t, cb,
+                                    wg_overlay_number(t->arch, popped ? WG_SR_DEST_BUF_START : WG_SR_DEST_BUF_SIZE));
     else if (aligned <= t->spec->l1_bytes - 4)
         memcpy(&rv, t->l1 + aligned, 4);
     else if (own < t->spec->core[core].ram_bytes)
@@ -281,13 +283,13 @@ bool wg_pages_waits(const wg_tile *t, unsigned core, uint32_t pc, uint32_t (*cap
         unsigned cb;
         bool popped;
         ending e;
-        if (!load_of(&l, rv, &address) || !is_count(t, address, &cb, &popped))
+        if (!load_of(&l, rv, &address) || !wg_pages_is_count(t->arch, address, &cb, &popped))
             continue;
         *out = (wg_pages_wait){
             .cb = (uint8_t)cb,
             .space = popped,
-            .pushed = (uint16_t)wg_overlay_stream_read(t, cb, wg_overlay_number(t, WG_SR_DEST_BUF_SIZE)),
-            .popped = (uint16_t)wg_overlay_stream_read(t, cb, wg_overlay_number(t, WG_SR_DEST_BUF_START))};
+            .pushed = (uint16_t)wg_overlay_stream_read(t, cb, wg_overlay_number(t->arch, WG_SR_DEST_BUF_SIZE)),
+            .popped = (uint16_t)wg_overlay_stream_read(t, cb, wg_overlay_number(t->arch, WG_SR_DEST_BUF_START))};
         if (loop_ends(&l, core, &e))
             count_wanted(out, &e, capacity(user, cb));
         return true;
