@@ -15,7 +15,6 @@
 
 #define STREAMS UINT32_C(0xFFB40000)
 #define OWN_RAM UINT32_C(0xFFB00000)
-#define IRAM UINT32_C(0xFFC00000)
 enum {
     STREAM_BYTES = 0x1000,
     LOOP_MOST = 64, /* instructions */
@@ -81,19 +80,6 @@ typedef struct loop {
     uint32_t written;  /* registers that it writes, by bit */
 } loop;
 
-static bool word_at(const wg_tile *t, unsigned core, uint32_t pc, uint32_t *rv)
-{
-    if (pc % 4 == 0 && pc <= t->spec->l1_bytes - 4) {
-        memcpy(rv, t->l1 + pc, 4);
-        return true;
-    }
-    const uint32_t offset = pc - IRAM, room = t->spec->core[core].iram_bytes;
-    if (offset % 4 || offset + UINT64_C(4) > room)
-        return false;
-    memcpy(rv, t->regions.memory.iram + offset, 4);
-    return true;
-}
-
 static uint32_t branch_target(uint32_t pc, uint32_t i)
 {
     const uint32_t offset = (i >> 8 & 0xF) << 1 | (i >> 25 & 0x3F) << 5 | (i >> 7 & 1) << 11 | (i >> 31) << 12;
@@ -112,7 +98,7 @@ static bool find_loop(const wg_tile *t, unsigned core, uint32_t pc, loop *out)
     uint32_t rv;
     *out = (loop){.t = t};
     memcpy(out->r, t->core[core].run.r, sizeof out->r);
-    for (uint32_t at = pc; at < pc + 4 * LOOP_MOST && word_at(t, core, at, &rv); at += 4) {
+    for (uint32_t at = pc; at < pc + 4 * LOOP_MOST && wg_code_word(t, at, &rv); at += 4) {
         const uint32_t op = rv & 0x7F, target = op == OP_BRANCH ? branch_target(at, rv) : jump_target(at, rv);
         if (op == OP_JALR || (rv & 3) != 3)
             return false;
@@ -120,7 +106,7 @@ static bool find_loop(const wg_tile *t, unsigned core, uint32_t pc, loop *out)
             continue;
         out->from = target;
         out->to = at;
-        for (uint32_t i = target; i <= at && word_at(t, core, i, &rv); i += 4)
+        for (uint32_t i = target; i <= at && wg_code_word(t, i, &rv); i += 4)
             if ((rv & 0x7F) != OP_STORE && (rv & 0x7F) != OP_BRANCH)
                 out->written |= 1u << (rv >> 7 & 31);
         out->written &= ~1u;
@@ -174,7 +160,7 @@ static bool compute(uint32_t rv, uint32_t a, uint32_t b, uint32_t *value)
 static void run_to(loop *l, unsigned core, uint32_t end)
 {
     uint32_t rv;
-    for (uint32_t at = l->from; at < end && word_at(l->t, core, at, &rv); at += 4) {
+    for (uint32_t at = l->from; at < end && wg_code_word(l->t, at, &rv); at += 4) {
         const unsigned rd = rv >> 7 & 31;
         const uint32_t a = l->r[rv >> 15 & 31], b = l->r[rv >> 20 & 31],
                        immediate = rv >> 20 | (rv >> 31 ? 0xFFFFF000u : 0), funct7 = rv >> 25;
@@ -242,7 +228,7 @@ static bool load_of(const loop *l, uint32_t rv, uint32_t *address)
 static bool loop_ends(loop *l, unsigned core, ending *out)
 {
     uint32_t rv;
-    for (uint32_t at = l->from; at <= l->to && word_at(l->t, core, at, &rv); at += 4)
+    for (uint32_t at = l->from; at <= l->to && wg_code_word(l->t, at, &rv); at += 4)
         if ((rv & 0x7F) == OP_BRANCH && ending_of(l, at, rv, out)) {
             run_to(l, core, at);
             return ending_of(l, at, rv, out);
@@ -279,7 +265,7 @@ bool wg_pages_waits(const wg_tile *t, unsigned core, uint32_t pc, uint32_t (*cap
     uint32_t rv, address;
     if (!find_loop(t, core, pc, &l))
         return false;
-    for (uint32_t at = l.from; at <= l.to && word_at(t, core, at, &rv); at += 4) {
+    for (uint32_t at = l.from; at <= l.to && wg_code_word(t, at, &rv); at += 4) {
         unsigned cb;
         bool popped;
         ending e;
@@ -305,7 +291,7 @@ bool wg_pages_semaphore(const wg_tile *t, unsigned core, uint32_t pc, uint32_t f
     uint32_t rv, address;
     if (!step || !find_loop(t, core, pc, &l))
         return false;
-    for (uint32_t at = l.from; at <= l.to && word_at(t, core, at, &rv); at += 4) {
+    for (uint32_t at = l.from; at <= l.to && wg_code_word(t, at, &rv); at += 4) {
         if (!load_of(&l, rv, &address) || address < first || address >= end)
             continue;
         *semaphore = (address - first) / step;
