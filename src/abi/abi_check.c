@@ -27,7 +27,7 @@ struct wg_abi_check {
 static bool word_at(void *user, uint32_t pc, uint32_t *word)
 {
     const watched *t = user;
-    return wg_read(t->dev, pc, word, 4) == WG_OK;
+    return wg_code_word(t->dev->tile, pc, word);
 }
 
 static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)

@@ -61,8 +61,10 @@ void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
     t->dev = dev;
     t->x = x;
     t->y = y;
-    if (has_symbols(dev))
+    if (has_symbols(dev)) {
         t->history.place = wg_abi_symbols_place;
+        t->history.source = wg_abi_symbols_source;
+    }
     t->history.place_user = h->symbols;
     h->tile[h->tiles++] = t;
     t->pages.dev = dev;

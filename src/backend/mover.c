@@ -24,7 +24,8 @@
 enum { UNIT = 16, READ_TO_WRITE = 3 };
 enum { TO_L1, TO_CONFIG, TO_IRAM, TO_NOWHERE };
 #define IRAM_FIRST UINT32_C(0x40000)
-#define REGION UINT32_C(0x10000) /* size of the targets other than L1 */
+#define NC_IRAM UINT32_C(0xFFC00000) /* as NC sees it */
+#define REGION UINT32_C(0x10000)     /* size of the targets other than L1 */
 
 bool wg_mover_busy(const wg_tile *t) { return t->backend.mover.busy; }
 
@@ -44,6 +45,14 @@ static void find(wg_tile *t, wg_finding_code code, unsigned agent, const wg_insn
 static bool outside_l1(const wg_tile *t, uint32_t address, uint32_t count)
 {
     return !wg_l1_holds(t->spec->l1_bytes, address, count);
+}
+
+/* Only what its frontend reads meanwhile is corrupted: NC may go on in L1. */
+static bool nc_reads_iram(wg_tile *t)
+{
+    wg_core_sync(t, WG_CORE_NC);
+    return !wg_core_parked(t, WG_CORE_NC) &&
+           t->core[WG_CORE_NC].run.pc - NC_IRAM < t->spec->core[WG_CORE_NC].iram_bytes;
 }
 
 /* Finds the destination; an undefined range is reported and nothing is moved. */
@@ -71,7 +80,7 @@ static bool resolve(wg_tile *t, wg_mover *m, unsigned agent, const wg_insn *insn
     }
     if (m->target == TO_NOWHERE)
         find(t, WG_F_MOVER_DISCARDED, agent, insn, dst, count);
-    if (m->target == TO_IRAM && !wg_core_parked(t, WG_CORE_NC))
+    if (m->target == TO_IRAM && nc_reads_iram(t))
         find(t, WG_F_MOVER_IRAM_RUNNING, agent, insn, dst, count);
     return true;
 }

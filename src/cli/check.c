@@ -133,7 +133,7 @@ void wg_suppressions_free(struct wg_suppressions *all)
 static bool core_word(void *session, uint32_t pc, uint32_t *word)
 {
     const wg_session *s = session;
-    return wg_read(s->dev, pc, word, 4) == WG_OK;
+    return wg_code_word(s->dev->tile, pc, word);
 }
 
 static void *of_tile(void *session, unsigned tile)

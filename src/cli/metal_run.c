@@ -198,8 +198,10 @@ bool wg_metal_open(wg_chip_run *r, wg_text *error)
     for (size_t i = 0; i < f->items; i++)
         if (wg_metal_set(m->metal, f->item[i].name, f->item[i].value) != WG_OK)
             return refuse(r, f->item[i].mark);
-    return open_buffers(r, error) && boot(r) && open_kernels(r, error);
+    return open_kernels(r, error);
 }
+
+bool wg_metal_start(wg_chip_run *r, wg_text *error) { return open_buffers(r, error) && boot(r); }
 
 void wg_metal_close(wg_metal_run *m)
 {

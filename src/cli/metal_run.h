@@ -9,8 +9,10 @@ typedef struct wg_metal_run wg_metal_run;
 
 /* How many tiles run kernels, for those who make room for them. */
 size_t wg_metal_kernel_tiles(const wg_chip_file *file);
-/* Opens the section `metal`: files, buffers, firmware. The firmware starts with the first cycle. */
+/* Opens the section `metal`: its files, and a session for each tile that runs kernels. */
 bool wg_metal_open(wg_chip_run *r, wg_text *error);
+/* Fills buffers and memory. The firmware starts with the first cycle. */
+bool wg_metal_start(wg_chip_run *r, wg_text *error);
 void wg_metal_close(wg_metal_run *m);
 
 typedef enum wg_metal_turn {

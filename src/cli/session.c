@@ -269,6 +269,7 @@ bool wg_watch_history(wg_session *s, wg_text *error)
 {
     s->history.place = place;
     s->history.place_user = s;
+    s->history.source = wg_session_source;
     return watch(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error);
 }
 

@@ -307,8 +307,8 @@ void wg_show_buffers(wg_debug *d, wg_who who, const char *rest, wg_text *out)
     bool any = false;
     (void)rest;
     for (unsigned i = 0; i < WG_OVERLAY_STREAMS; i++) {
-        uint32_t received = wg_overlay_stream_read(t, i, wg_overlay_number(t, WG_SR_DEST_BUF_SIZE)) & 0xFFFF;
-        uint32_t acked = wg_overlay_stream_read(t, i, wg_overlay_number(t, WG_SR_DEST_BUF_START)) & 0xFFFF;
+        uint32_t received = wg_overlay_stream_read(t, i, wg_overlay_number(t->arch, WG_SR_DEST_BUF_SIZE)) & 0xFFFF;
+        uint32_t acked = wg_overlay_stream_read(t, i, wg_overlay_number(t->arch, WG_SR_DEST_BUF_START)) & 0xFFFF;
         if (!received && !acked)
             continue;
         any = true;

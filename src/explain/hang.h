@@ -8,6 +8,8 @@
 #ifndef WG_HANG_H
 #define WG_HANG_H
 
+#include <waitgate/report.h>
+
 #include "explain/queued.h"
 #include "machine/frontend.h"
 #include "machine/tile.h"
@@ -35,6 +37,7 @@ typedef struct wg_history {
     /* The source location of a pc; NULL, or an empty text: not known. */
     const char *(*place)(void *user, unsigned core, uint32_t pc, char *room, size_t bytes);
     void *place_user;
+    wg_source_fn source;          /* the same in parts, for place_user; NULL: none */
     const struct wg_pages *pages; /* pages.h: who pushed and popped; NULL: not watched */
     const uint32_t *metal_layout; /* of tt-metal's launch messages; NULL: the built-in one */
 } wg_history;

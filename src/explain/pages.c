@@ -15,7 +15,6 @@
 
 #define STREAMS UINT32_C(0xFFB40000)
 #define OWN_RAM UINT32_C(0xFFB00000)
-#define IRAM UINT32_C(0xFFC00000)
 enum {
     STREAM_BYTES = 0x1000,
     LOOP_MOST = 64, /* instructions */
@@ -33,20 +32,21 @@ enum { BEQ = 0, BNE = 1, BLT = 4, BGE = 5, BLTU = 6, BGEU = 7 };
 
 /* ---- Counts ---------------------------------------------------------------------------------------------- */
 
-/* Is it a circular buffer's count of pages pushed or popped? */
-static bool is_count(const wg_tile *t, uint32_t address, unsigned *cb, bool *popped)
+bool wg_pages_is_count(const wg_arch *arch, uint32_t address, unsigned *cb, bool *popped)
 {
     const uint32_t offset = address - STREAMS, number = offset % STREAM_BYTES / 4;
     *cb = offset / STREAM_BYTES;
-    *popped = number == wg_overlay_number(t, WG_SR_DEST_BUF_START);
-    return offset < WG_CBS * STREAM_BYTES && (*popped || number == wg_overlay_number(t, WG_SR_DEST_BUF_SIZE));
+    *popped = number == wg_overlay_number(arch, WG_SR_DEST_BUF_START);
+    return offset < WG_CBS * STREAM_BYTES && (*popped || number == wg_overlay_number(arch, WG_SR_DEST_BUF_SIZE));
 }
+
+uint32_t wg_pages_storereg(uint32_t insn) { return OWN_RAM + 4 * WG_GET(STOREREG, RegAddr, insn); }
 
 static void changed(wg_pages *p, uint32_t address, uint32_t value, const wg_event *e)
 {
     unsigned cb;
     bool popped;
-    if (is_count(p->dev->tile, address, &cb, &popped)) { /* firmware clears counts before a program */
+    if (wg_pages_is_count(p->dev->arch, address, &cb, &popped)) { /* firmware clears counts before a program */
         wg_pages_by *by = popped ? &p->popped[cb] : &p->pushed[cb];
         *by = value ? (wg_pages_by){.cycle = e->cycle, .pc = e->pc, .agent = e->agent} : (wg_pages_by){0};
     } else if (p->semaphore_step && address >= p->semaphores && address < p->semaphores_end) {
@@ -67,7 +67,7 @@ void wg_pages_event(void *user, const wg_event *e)
         changed(p, (uint32_t)e->b, 1, e);
     } else if (wg_opcode(e->word) == WG_OPCODE_STOREREG) {
         /* The count is in a GPR that was set just before; only a kernel pushes and pops in this way. */
-        changed(p, UINT32_C(0xFFB00000) + 4 * WG_GET(STOREREG, RegAddr, e->word), 1, e);
+        changed(p, wg_pages_storereg(e->word), 1, e);
     }
 }
 
@@ -79,19 +79,6 @@ typedef struct loop {
     uint32_t from, to; /* its first and last instruction */
     uint32_t written;  /* registers that it writes, by bit */
 } loop;
-
-static bool word_at(const wg_tile *t, unsigned core, uint32_t pc, uint32_t *rv)
-{
-    if (pc % 4 == 0 && pc <= t->spec->l1_bytes - 4) {
-        memcpy(rv, t->l1 + pc, 4);
-        return true;
-    }
-    const uint32_t offset = pc - IRAM, room = t->spec->core[core].iram_bytes;
-    if (offset % 4 || offset + UINT64_C(4) > room)
-        return false;
-    memcpy(rv, t->regions.memory.iram + offset, 4);
-    return true;
-}
 
 static uint32_t branch_target(uint32_t pc, uint32_t i)
 {
@@ -111,7 +98,7 @@ static bool find_loop(const wg_tile *t, unsigned core, uint32_t pc, loop *out)
     uint32_t rv;
     *out = (loop){.t = t};
     memcpy(out->r, t->core[core].run.r, sizeof out->r);
-    for (uint32_t at = pc; at < pc + 4 * LOOP_MOST && word_at(t, core, at, &rv); at += 4) {
+    for (uint32_t at = pc; at < pc + 4 * LOOP_MOST && wg_code_word(t, at, &rv); at += 4) {
         const uint32_t op = rv & 0x7F, target = op == OP_BRANCH ? branch_target(at, rv) : jump_target(at, rv);
         if (op == OP_JALR || (rv & 3) != 3)
             return false;
@@ -119,7 +106,7 @@ static bool find_loop(const wg_tile *t, unsigned core, uint32_t pc, loop *out)
             continue;
         out->from = target;
         out->to = at;
-        for (uint32_t i = target; i <= at && word_at(t, core, i, &rv); i += 4)
+        for (uint32_t i = target; i <= at && wg_code_word(t, i, &rv); i += 4)
             if ((rv & 0x7F) != OP_STORE && (rv & 0x7F) != OP_BRANCH)
                 out->written |= 1u << (rv >> 7 & 31);
         out->written &= ~1u;
@@ -136,8 +123,9 @@ static bool value_at(const loop *l, unsigned core, uint32_t address, unsigned ki
     uint32_t rv = 0, aligned = address & ~3u;
     unsigned cb;
     bool popped;
-    if (is_count(t, aligned, &cb, &popped))
-        rv = wg_overlay_stream_read(t, cb, wg_overlay_number(t, popped ? WG_SR_DEST_BUF_START : WG_SR_DEST_BUF_SIZE));
+    if (wg_pages_is_count(t->arch, aligned, &cb, &popped))
+        rv = wg_overlay_stream_read(t, cb,
+                                    wg_overlay_number(t->arch, popped ? WG_SR_DEST_BUF_START : WG_SR_DEST_BUF_SIZE));
     else if (aligned <= t->spec->l1_bytes - 4)
         memcpy(&rv, t->l1 + aligned, 4);
     else if (own < t->spec->core[core].ram_bytes)
@@ -172,7 +160,7 @@ static bool compute(uint32_t rv, uint32_t a, uint32_t b, uint32_t *value)
 static void run_to(loop *l, unsigned core, uint32_t end)
 {
     uint32_t rv;
-    for (uint32_t at = l->from; at < end && word_at(l->t, core, at, &rv); at += 4) {
+    for (uint32_t at = l->from; at < end && wg_code_word(l->t, at, &rv); at += 4) {
         const unsigned rd = rv >> 7 & 31;
         const uint32_t a = l->r[rv >> 15 & 31], b = l->r[rv >> 20 & 31],
                        immediate = rv >> 20 | (rv >> 31 ? 0xFFFFF000u : 0), funct7 = rv >> 25;
@@ -240,7 +228,7 @@ static bool load_of(const loop *l, uint32_t rv, uint32_t *address)
 static bool loop_ends(loop *l, unsigned core, ending *out)
 {
     uint32_t rv;
-    for (uint32_t at = l->from; at <= l->to && word_at(l->t, core, at, &rv); at += 4)
+    for (uint32_t at = l->from; at <= l->to && wg_code_word(l->t, at, &rv); at += 4)
         if ((rv & 0x7F) == OP_BRANCH && ending_of(l, at, rv, out)) {
             run_to(l, core, at);
             return ending_of(l, at, rv, out);
@@ -277,17 +265,17 @@ bool wg_pages_waits(const wg_tile *t, unsigned core, uint32_t pc, uint32_t (*cap
     uint32_t rv, address;
     if (!find_loop(t, core, pc, &l))
         return false;
-    for (uint32_t at = l.from; at <= l.to && word_at(t, core, at, &rv); at += 4) {
+    for (uint32_t at = l.from; at <= l.to && wg_code_word(t, at, &rv); at += 4) {
         unsigned cb;
         bool popped;
         ending e;
-        if (!load_of(&l, rv, &address) || !is_count(t, address, &cb, &popped))
+        if (!load_of(&l, rv, &address) || !wg_pages_is_count(t->arch, address, &cb, &popped))
             continue;
         *out = (wg_pages_wait){
             .cb = (uint8_t)cb,
             .space = popped,
-            .pushed = (uint16_t)wg_overlay_stream_read(t, cb, wg_overlay_number(t, WG_SR_DEST_BUF_SIZE)),
-            .popped = (uint16_t)wg_overlay_stream_read(t, cb, wg_overlay_number(t, WG_SR_DEST_BUF_START))};
+            .pushed = (uint16_t)wg_overlay_stream_read(t, cb, wg_overlay_number(t->arch, WG_SR_DEST_BUF_SIZE)),
+            .popped = (uint16_t)wg_overlay_stream_read(t, cb, wg_overlay_number(t->arch, WG_SR_DEST_BUF_START))};
         if (loop_ends(&l, core, &e))
             count_wanted(out, &e, capacity(user, cb));
         return true;
@@ -303,7 +291,7 @@ bool wg_pages_semaphore(const wg_tile *t, unsigned core, uint32_t pc, uint32_t f
     uint32_t rv, address;
     if (!step || !find_loop(t, core, pc, &l))
         return false;
-    for (uint32_t at = l.from; at <= l.to && word_at(t, core, at, &rv); at += 4) {
+    for (uint32_t at = l.from; at <= l.to && wg_code_word(t, at, &rv); at += 4) {
         if (!load_of(&l, rv, &address) || address < first || address >= end)
             continue;
         *semaphore = (address - first) / step;

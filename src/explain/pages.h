@@ -34,6 +34,11 @@ typedef struct wg_pages {
 #define WG_PAGES_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
 void wg_pages_event(void *pages, const wg_event *e);
 
+/* Is it a circular buffer's count of pages pushed, or popped? As a core, or STOREREG, addresses it. */
+bool wg_pages_is_count(const wg_arch *arch, uint32_t address, unsigned *cb, bool *popped);
+/* The address that a STOREREG writes. */
+uint32_t wg_pages_storereg(uint32_t insn);
+
 /* What a polling core waits for. */
 typedef struct wg_pages_wait {
     uint8_t cb;

@@ -204,6 +204,14 @@ static void semaphore_read(wg_races *r, unsigned core, const wg_race_semaphore *
     join_first(r, to, s->get, s->gets, posts > value ? posts - value : 0);
 }
 
+void wg_race_pages(wg_races *r, uint32_t address, const wg_ref *ref)
+{
+    unsigned cb;
+    bool popped;
+    if (wg_pages_is_count(r->arch, address, &cb, &popped))
+        r->pages[cb][popped] = *ref;
+}
+
 /* Puts the knowledge from the load's value, apart from its queue's number, into *to. False: none. */
 static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
 {
@@ -250,6 +258,15 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
             return true;
         }
         return false;
+    case WG_PATH_OVERLAY: { /* pages pushed or popped */
+        unsigned cb;
+        bool popped;
+        if (!wg_pages_is_count(r->arch, (uint32_t)e->a, &cb, &popped) || !wg_race_spins(r, core, e->pc, (uint32_t)e->a))
+            return false;
+        wg_race_join(r, to, &r->pages[cb][popped]);
+        wg_race_noc_looked(r);
+        return true;
+    }
     case WG_PATH_NIU0:
     case WG_PATH_NIU1:
     case WG_PATH_TDMA:
@@ -287,6 +304,8 @@ static void processed(wg_races *r, unsigned core, const wg_event *e)
         wg_ref ref = request_ref(core, &q, queue, n);
         if (path_of(e) == WG_PATH_NIU0 || path_of(e) == WG_PATH_NIU1 || path_of(e) == WG_PATH_TDMA)
             wg_race_command(r, core, e, &ref);
+        else if (path_of(e) == WG_PATH_OVERLAY)
+            wg_race_pages(r, (uint32_t)e->a, &ref);
         else if (path_of(e) == WG_PATH_MAILBOX_WRITE)
             fifo_put(r, &r->mailbox[core][(index_of(e) ? WG_CORE_T0 + index_of(e) - 1u : WG_CORE_B) % WG_CORES], ref,
                      core_party(r, core, q.pc, true, e->cycle));

@@ -17,6 +17,7 @@
 
 #include <string.h>
 #include "arch/arch.h"
+#include "explain/pages.h"
 #include "explain/race.h"
 #include "isa/isa.h"
 
@@ -334,6 +335,7 @@ struct wg_races {
     struct wg_race_init *init;               /* race_init.c; NULL: not requested */
     uint8_t *given;                          /* per word of L1: its owner; NULL: not requested */
     wg_ref valid[4], freed[4];               /* banks: the last handover each way */
+    wg_ref pages[WG_CBS][2]; /* who changed a circular buffer's count last: pushed, popped */
     wg_ref_fifo mailbox[WG_CORES][WG_CORES], pcbuf[WG_THREADS];
     wg_race_party *party;
     uint32_t *party_index; /* hash */
@@ -445,6 +447,9 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
 void wg_race_core_event(wg_races *r, const wg_event *e);
 void wg_race_core_touch(wg_races *r, const wg_event *e);
 bool wg_race_declared(const wg_races *r, uint32_t address); /* as a flag */
+
+/* race_core.c: a store to a circular buffer's count of pages releases what its writer knows; a spinning load acquires it. */
+void wg_race_pages(wg_races *r, uint32_t address, const wg_ref *ref);
 
 /* race_spin.c: does the load at pc, which reads the address, spin? */
 bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc, uint32_t address);

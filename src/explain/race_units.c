@@ -234,6 +234,10 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         b.max2 = WG_GET(SEMINIT, max_value, e->word);
         wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, i->source);
     }
+    if (space == WG_TOUCH_GPR && wg_opcode(e->word) == WG_OPCODE_STOREREG) {
+        const wg_ref ref = wg_race_insn_ref(i, thread);
+        wg_race_pages(r, wg_pages_storereg(e->word), &ref);
+    }
     /*
      * Decided here: a bank that UNPACR_NOP hands over without waiting is handed over before the thread's next
      * instruction. Kernels hand over SrcB this way, ahead of the UNPACR that the math thread waits for.

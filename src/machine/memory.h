@@ -95,5 +95,7 @@ unsigned wg_memory_pending(const struct wg_tile *t, unsigned core);
 unsigned wg_memory_pending_on(const struct wg_tile *t, unsigned core, unsigned path);
 /* Copies code into the core's instruction RAM. False beyond its end. */
 bool wg_iram_write(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from);
+/* The instruction at a core's pc: in L1, or in the instruction RAM of the one core that has it. False: in neither. */
+bool wg_code_word(const struct wg_tile *t, uint32_t pc, uint32_t *word);
 
 #endif

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
+
 struct wg_tile;
 
 /* Blackhole's register numbers; only Blackhole has STREAMWAIT. */
@@ -80,7 +82,7 @@ typedef enum wg_stream_register {
 
 /* A register's storage, and its number. */
 uint32_t *wg_overlay_word(struct wg_tile *t, unsigned stream, wg_stream_register r);
-unsigned wg_overlay_number(const struct wg_tile *t, wg_stream_register r);
+unsigned wg_overlay_number(const wg_arch *arch, wg_stream_register r);
 
 /* Does every stream have a register of this number? */
 bool wg_overlay_has_register(const struct wg_tile *t, unsigned register_index);

@@ -90,7 +90,8 @@ wg_status wg_metal_allocate(wg_metal *m, wg_metal_buffer *b)
         if (m->l1_free_end < WG_METAL_OF(m, free_l1) || bytes > m->l1_free_end - WG_METAL_OF(m, free_l1))
             return wg_metal_fail(m, WG_ERR_ARGUMENT, "L1 has no room for a buffer of %llu bytes",
                                  (unsigned long long)b->bytes);
-        const uint32_t step = WG_METAL_OF(m, l1_align) ? WG_METAL_OF(m, l1_align) : 1;
+        const uint32_t step =
+            WG_METAL_OF(m, dram_align) ? WG_METAL_OF(m, dram_align) : 1; /* the NoC moves DRAM's lines */
         m->l1_free_end = (m->l1_free_end - bytes) / step * step;
         b->address = m->l1_free_end;
     }

@@ -105,7 +105,7 @@ static bool can(unsigned stream, unsigned needs)
     }
 }
 
-unsigned wg_overlay_number(const wg_tile *t, wg_stream_register r) { return registers[r].index[t->arch->id]; }
+unsigned wg_overlay_number(const wg_arch *arch, wg_stream_register r) { return registers[r].index[arch->id]; }
 
 uint32_t *wg_overlay_word(wg_tile *t, unsigned stream, wg_stream_register r)
 {

@@ -56,8 +56,8 @@ wg_stream_flags wg_stream_flags_of(const wg_tile *t, unsigned i)
 {
     const struct stream_layout *l = &layouts[t->arch->id];
     const uint32_t *w = t->regions.niu.overlay[i % STREAMS];
-    uint32_t c = w[wg_overlay_number(t, WG_SR_MISC_CFG)],
-             once = l->own_onetime ? w[wg_overlay_number(t, WG_SR_ONETIME_CFG)] : c >> 9;
+    uint32_t c = w[wg_overlay_number(t->arch, WG_SR_MISC_CFG)],
+             once = l->own_onetime ? w[wg_overlay_number(t->arch, WG_SR_ONETIME_CFG)] : c >> 9;
     return (wg_stream_flags){.out_noc = c >> 1 & 1,
                              .update_noc = c >> 2 & 1,
                              .gathers = c >> 3 & 1,
@@ -211,7 +211,7 @@ void wg_stream_push_one(wg_tile *t, unsigned i, uint32_t address, uint32_t size)
 {
     if (!running(t, i, "a message was pushed outside a phase"))
         return;
-    if (!wg_overlay_stream_read(t, i, wg_overlay_number(t, WG_SR_CAN_PUSH))) {
+    if (!wg_overlay_stream_read(t, i, wg_overlay_number(t->arch, WG_SR_CAN_PUSH))) {
         wg_stream_complain(t, i, address << 4, "a message was pushed while there was no room for it; it is lost");
         return;
     }
@@ -354,7 +354,7 @@ static void load_step(wg_tile *t, unsigned i)
     unsigned last = s->config_at ? s->group : s->next_config; /* the header's own write changes next_config */
     if (!s->config_at) {
         s->group = s->next_config;
-        wg_overlay_register_write(t, i, wg_overlay_number(t, WG_SR_CFG_HEADER), word);
+        wg_overlay_register_write(t, i, wg_overlay_number(t->arch, WG_SR_CFG_HEADER), word);
     } else if (!wg_overlay_register_write(t, i, word >> 24, word & 0xFFFFFF)) {
         wg_stream_complain(t, i, word, "configuration in L1 names no register");
     }

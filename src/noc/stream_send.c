@@ -32,7 +32,7 @@ static bool to_dram(wg_tile *t, unsigned i) { return wg_stream_to_dram(i) && (ge
 
 static uint64_t register_address(wg_tile *t, unsigned stream, wg_stream_register r)
 {
-    return OVERLAY + PAGE * (stream & 63) + 4u * wg_overlay_number(t, r);
+    return OVERLAY + PAGE * (stream & 63) + 4u * wg_overlay_number(t->arch, r);
 }
 
 /* One word to a register of a stream elsewhere. */

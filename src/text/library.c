@@ -18,7 +18,7 @@ struct wg_check {
 static bool code_at(void *dev, unsigned core, uint32_t pc, uint32_t *word)
 {
     (void)core;
-    return wg_read(dev, pc, word, 4) == WG_OK;
+    return wg_code_word(((wg_device *)dev)->tile, pc, word);
 }
 
 /* The caller's structure may be an older, shorter one. */

@@ -83,6 +83,8 @@ unsigned wg_memory_pending(const wg_tile *t, unsigned core)
            wg_memory_pending_on(t, core, WG_PATH_TDMA);
 }
 
+#define IRAM UINT32_C(0xFFC00000) /* as the core sees it */
+
 bool wg_iram_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from)
 {
     const uint32_t size = t->spec->core[core].iram_bytes;
@@ -91,6 +93,21 @@ bool wg_iram_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, c
     wg_core_sync(t, core);
     memcpy(t->regions.memory.iram + offset, from, bytes);
     wg_core_iram_changed(t, core);
+    return true;
+}
+
+bool wg_code_word(const wg_tile *t, uint32_t pc, uint32_t *word)
+{
+    const uint32_t offset = pc - IRAM;
+    uint32_t bytes = 0;
+    for (unsigned c = 0; c < t->spec->cores; c++)
+        bytes = t->spec->core[c].iram_bytes > bytes ? t->spec->core[c].iram_bytes : bytes;
+    if (pc % 4 == 0 && pc <= t->spec->l1_bytes - 4)
+        memcpy(word, t->l1 + pc, 4);
+    else if (pc % 4 == 0 && bytes && offset <= bytes - 4)
+        memcpy(word, t->regions.memory.iram + offset, 4);
+    else
+        return false;
     return true;
 }
 

@@ -188,6 +188,77 @@ def test_errors(kit):
         expect(f"an error with `{words}`", status == 6 and words in out and "error.yaml:" in out, out)
 
 
+def verdict(out):
+    """The first paragraph of a hang report, on one line."""
+    return " ".join(out.split("\n\n")[1].split())
+
+
+def hangs(kit, name, metal, *words):
+    status, out = kit.run(kit.file(name, metal))
+    expect(f"{name} hangs", status == 3, out)
+    for w in words:
+        expect(f"{name}: the verdict says `{w}`", w in verdict(out), out)
+    return out
+
+
+def test_hang_missing_push(kit):
+    hangs(kit, "missing_push", pipeline(kit, reader=["NO_PUSH"]),
+          "Core T2 at compute.c:22 waits for 1 page of circular buffer 0, which has none; core NC pushed 5 of 6, the last "
+          "at reader.c:21 in cycle", "its kernel has ended. Behind it, core B at writer.c:13 waits for 1 page of circular "
+          "buffer 1", "Push as many pages as are waited for")
+
+
+def test_hang_wrong_count(kit):
+    hangs(kit, "wrong_count", pipeline(kit, per_tile=5, writer=["WRITE_AT_ONCE=2"]),
+          "Core B at writer.c:13 waits for 2 pages of circular buffer 1, which has 1 page; core T2 pushed 5 of 6")
+    hangs(kit, "too_many", pipeline(kit, writer=["WRITE_AT_ONCE=3"]),
+          "Core B at writer.c:13 waits for 3 pages of circular buffer 1, which has 2 pages; the buffer has 2 pages in all",
+          "core T2 at compute.c:23 waits for space for 1 page in circular buffer 1, where 2 of 2 are occupied",
+          "Give the circular buffer at least as many pages")
+
+
+def test_hang_wrong_cores(kit):
+    for kernel, words in [
+            (2, "no page was ever popped; kernels run on this tile's cores NC and T2, and no other"),
+            (0, "no page was ever pushed; kernels run on this tile's cores B and T2, and no other")]:
+        metal = pipeline(kit, [(0, 0), (1, 0)])
+        one = metal["programs"][0]["kernels"][kernel]
+        one["at"], one["tile-args"] = one["at"][:1], one["tile-args"][:1]
+        out = hangs(kit, "wrong_cores", metal, words, "check the kernel's range of cores")
+        expect("only the tile that hangs is reported", out.count("\ntile ") == 1, out)
+
+
+def signal(kit, *defines):
+    return {"buffers": [{"name": "word", "memory": "shards", "bytes": 64, "at": [[2, 3]]},
+                        {"name": "sum", "memory": "shards", "bytes": 4, "at": [[2, 3]], "expect": "sum.bin"}],
+            "programs": [{"kernels": [{"core": c, "elf": kit.kernel("signal", c, *defines), "at": [2, 3],
+                                       "args": ["word", 10, "sum"]} for c in ("brisc", "ncrisc")],
+                          "semaphores": [{"id": 2, "at": [2, 3], "value": 0}]}]}
+
+
+def test_hang_stale_semaphore(kit):
+    (kit.folder / "sum.bin").write_bytes(struct.pack("<I", 45))
+    status, out = kit.run(kit.file("signal", signal(kit)))
+    expect("the twin", status == 0 and "buffer sum: 4 values as expected" in out, out)
+    hangs(kit, "stale", signal(kit, "STALE"),
+          "it polls the program's semaphore 2 until it is 0; it is 1", "core B changed it last at signal.c:18, in cycle",
+          "reset it before it is used again")
+
+
+def test_check_missing_barrier(kit):
+    status, out = kit.run(kit.file("barrier", pipeline(kit, reader=["NO_BARRIER"])), command="check")
+    first = out.split("WARNING: ")[1]
+    expect("the first report is about the missing barrier", status == 1 and "read by core T2" in first and
+           "compute.c:27" in first and "NIU 0 for core NC" in first and "reader.c:14" in first and
+           "The answer to the request may still be on its way: nothing has waited for it." in first, out)
+
+
+def test_check_quiet(kit):
+    """Counts of pages order what pushers write and poppers read; reports about firmware alone are suppressed."""
+    status, out = kit.run(kit.file("quiet", pipeline(kit, [(0, 0), (3, 2)])), command="check")
+    expect("the right twin is quiet", status == 0 and "0 race reports" in out, out)
+
+
 def main():
     waitgate, root, headers = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     only = sys.argv[4:]

@@ -24,7 +24,7 @@ static uint32_t dest_unchecked(void **state) { return 1u << (bh(state) ? 14 : 15
 
 static uint64_t address_of(wg_grid *g, unsigned x, unsigned y, unsigned stream, wg_stream_register r)
 {
-    return 0xFFB40000 + 0x1000 * stream + 4u * wg_overlay_number(wg_grid_tile(g, x, y)->tile, r);
+    return 0xFFB40000 + 0x1000 * stream + 4u * wg_overlay_number(wg_grid_tile(g, x, y)->tile->arch, r);
 }
 
 static void reg(wg_grid *g, unsigned x, unsigned y, unsigned stream, wg_stream_register r, uint32_t value)
@@ -386,7 +386,7 @@ static void test_configuration_from_l1(void **state)
 {
     const end e = {2, 2, 6, 0x4000, 0x400, 0x8000};
     wg_grid *g = chip(state, false, &e, 1);
-    uint32_t misc = wg_overlay_number(wg_grid_tile(g, 2, 2)->tile, WG_SR_MISC_CFG), once = bh(state) ? 2 : misc;
+    uint32_t misc = wg_overlay_number(wg_grid_tile(g, 2, 2)->tile->arch, WG_SR_MISC_CFG), once = bh(state) ? 2 : misc;
     uint32_t on = bh(state) ? 3 : FROM_SOFTWARE | 3 << 9;
     buffer(g, &e);
     const uint32_t blob[] = {1 | 1 << 12 | (bh(state) ? 2u : 1u) << 24, misc << 24 | (bh(state) ? FROM_SOFTWARE : on),
@@ -498,7 +498,7 @@ static void test_random(void **state)
                 uint32_t value = (uint32_t)wg_rng_next(&rng) >> wg_rng_next(&rng) % 32;
                 if (r == WG_SR_DEST || r == WG_SR_SRC)
                     value = at(2 + (value & 1), 2) | (value & 0x3000) << 1;
-                if (wg_overlay_number(wg_grid_tile(g, x, 2)->tile, r) < WG_OVERLAY_REGISTERS)
+                if (wg_overlay_number(wg_grid_tile(g, x, 2)->tile->arch, r) < WG_OVERLAY_REGISTERS)
                     reg(g, x, 2, stream, r, value);
                 if (i % 8 == 0)
                     reg(g, x, 2, stream, WG_SR_PHASE_ADVANCE, 1);

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The descriptions of the chips that hosts read beside the libttsim libraries: whole, and in agreement with the chip that runs."""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+TILES = {"bh": {"functional_workers": 140, "eth": 14, "dram": 24, "arc": 1, "pcie": 2, "router_only": 23},
+         "wh": {"functional_workers": 80, "eth": 16, "dram": 18, "arc": 1, "pcie": 1, "router_only": 4}}
+BANKS = {"bh": 8, "wh": 12}
+
+
+def main():
+    waitgate, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    for arch, counts in TILES.items():
+        text = (folder / f"soc_descriptor_{arch}.yaml").read_text()
+        width, height = (int(re.search(rf"{axis}_size: (\d+)", text)[1]) for axis in "xy")
+        place = {}
+        for key, count in counts.items():
+            block = re.search(rf"^{key}:\n(.*?)^\n", text, re.S | re.M)[1]
+            found = [tuple(map(int, at.split("-"))) for at in re.findall(r"\d+-\d+", block)]
+            assert len(found) == count, f"{arch}: {key} has {len(found)} tiles"
+            for at in found:
+                assert at not in place, f"{arch}: {at} is {place[at]} and {key}"
+                place[at] = key
+        assert set(place) == {(x, y) for x in range(width) for y in range(height)}, f"{arch}: not every tile is there"
+        assert len(re.findall(r"\{channel:", text)) == BANKS[arch], f"{arch}: views of DRAM"
+        with tempfile.TemporaryDirectory() as d:
+            chip = pathlib.Path(d) / "chip.yaml"
+
+            def says(cores, at):
+                chip.write_text(f"arch: {arch}\nmax-cycles: 1\ntiles:\n  - {{at: [{at[0]}, {at[1]}], release: [{cores}]}}\n")
+                return subprocess.run([waitgate, "run", chip], capture_output=True, text=True).stderr
+
+            for at, key in place.items():
+                tensix, ethernet = "there is" not in says("b", at), "there is" not in says("e0", at)
+                assert (tensix, ethernet) == (key == "functional_workers", key == "eth"), f"{arch}: {at} is no {key}"
+        print(f"{arch}: {len(place)} tiles agree")
+
+
+if __name__ == "__main__":
+    main()
