@@ -10,6 +10,7 @@
 #include "cli/outputs.h"
 #include "cli/saved.h"
 #include "cli/session.h"
+#include "cli/what_if.h"
 
 typedef struct wg_shared_elf {
     char *path;
@@ -37,8 +38,13 @@ struct wg_chip_run {
     wg_saved_chip saved;   /* that the run goes on from */
     wg_races_group *races; /* check */
     wg_outputs outputs;    /* traces and logs of all tiles */
+    wg_session **profiled; /* the tiles, if they are */
+    bool unseen;           /* nothing is watched or shown: the run with scaled durations */
     wg_ended ended;
 };
+
+/* chip_run.c: the chip again, unseen, with durations scaled for each tile. */
+bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, wg_text *error);
 
 /* chip_memory.c: memory that the file fills, and files that it asks for. */
 bool wg_chip_images(wg_chip_run *r, bool dump, wg_text *error);
@@ -54,5 +60,10 @@ void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out);
 void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out);
 /* SARIF, for a file and for `waitgate test`. */
 bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error);
+
+/* chip_profile.c: the costs of all tiles. */
+bool wg_chip_profile_end(wg_chip_run *r, wg_text *error);
+void wg_chip_profile_text(wg_chip_run *r, wg_text *out);
+void wg_chip_profile_json(wg_chip_run *r, wg_json *j);
 
 #endif

@@ -88,6 +88,7 @@ void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out)
             if (s->timeline)
                 wg_report_timeline(s, out, out->colour);
         }
+    wg_chip_profile_text(r, out);
 }
 
 static void tile_json(wg_chip_run *r, unsigned x, unsigned y, wg_json *j)
@@ -108,6 +109,8 @@ static void tile_json(wg_chip_run *r, unsigned x, unsigned y, wg_json *j)
         wg_report_hang_json(s, j);
     if (s->stats)
         wg_report_stats_json(s, j);
+    if (s->costs)
+        wg_report_profile_json(s, j);
     wg_json_close(j, '}');
 }
 
@@ -143,6 +146,7 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
             if (wg_grid_peek(r->grid, x, y))
                 tile_json(r, x, y, j);
     wg_json_close(j, ']');
+    wg_chip_profile_json(r, j);
     wg_json_close(j, '}');
 }
 

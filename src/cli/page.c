@@ -175,10 +175,11 @@ static void tracks_json(const wg_session *s, boxes *b, uint64_t from, uint64_t t
     wg_json_close(b->j, ']');
 }
 
-static void piece_json(void *user, const wg_link *piece)
+static void piece_json(void *user, unsigned tile, const wg_link *piece)
 {
     boxes *b = user;
-    wg_json_uint(b->j, NULL, b->row[piece->what.track]);
+    (void)tile;
+    wg_json_uint(b->j, NULL, b->row[wg_track_is_niu(piece->what.track) ? piece->what.core : piece->what.track]);
     wg_json_uint(b->j, NULL, piece->to - piece->from);
 }
 
@@ -276,7 +277,7 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
     }
     tracks_json(s, &b, from, to);
     wg_json_open(j, "path", '[');
-    wg_chain_walk(&s->costs->chain, from, to, piece_json, &b);
+    wg_chain_walk(&(const wg_chain *){&s->costs->chain}, 1, from, to, piece_json, &b);
     wg_json_close(j, ']');
     steps_json(s->page, from, to, j);
     wg_json_open(j, "kinds", '[');

@@ -107,6 +107,7 @@ typedef struct wg_session {
     uint64_t verify_cycles; /* limit for verifying remedies */
 
     unsigned chip_width; /* of a chip file: its grid; 0: one tile alone */
+    unsigned tile;       /* of a chip file: y * chip_width + x */
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
 
@@ -220,7 +221,8 @@ int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_tex
 
 /* profile.c: the cost of each line. */
 bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);
-bool wg_profile_close(wg_session *s, wg_text *error); /* the run is over; writes the requested files */
+bool wg_profile_end(wg_session *s, uint64_t cycle, wg_text *error); /* the run is over */
+bool wg_profile_close(wg_session *s, wg_text *error);               /* likewise; writes the requested files */
 void wg_report_profile(wg_session *s, wg_text *out);
 void wg_report_profile_json(wg_session *s, wg_json *j);
 /* A wait instruction of a thread: its count, and the cycles it blocked its thread. */

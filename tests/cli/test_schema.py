@@ -84,6 +84,7 @@ def others(folder):
     assert valid("test", "test", "examples/hello.tasm", "examples/deadlock.tasm")["failed"] == 1
     (folder / "chip.yaml").write_text("arch: bh\nmax-cycles: 10\ntiles:\n  - at: [1, 2]\n")
     valid("chip", "run", folder / "chip.yaml")
+    valid("chip", "profile", "--what-if", "noc=2", folder / "chip.yaml")
 
 
 @test
