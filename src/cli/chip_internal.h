@@ -65,5 +65,7 @@ bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error);
 bool wg_chip_profile_end(wg_chip_run *r, wg_text *error);
 void wg_chip_profile_text(wg_chip_run *r, wg_text *out);
 void wg_chip_profile_json(wg_chip_run *r, wg_json *j);
+/* chip_page.c: the page of `waitgate report`. */
+bool wg_chip_page(wg_chip_run *r, int status, wg_text *out, wg_text *error);
 
 #endif

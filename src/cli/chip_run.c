@@ -59,17 +59,19 @@ static bool refuse_options(const wg_args *args, wg_text *error)
                    {WG_OPT_TRISC0, "trisc0", "set it in the file"}, {WG_OPT_TRISC1, "trisc1", "set it in the file"},
                    {WG_OPT_TRISC2, "trisc2", "set it in the file"}, {WG_OPT_RELEASE, "release", "set it in the file"},
                    {WG_OPT_LOAD, "load", "set it in the file"},     {WG_OPT_DUMP, "dump", "set it in the file"},
-                   {WG_OPT_UNTIL, "until", "set it in the file"}};
+                   {WG_OPT_UNTIL, "until", "set it in the file"},   {WG_OPT_OF, "of", "`waitgate why` takes it"}};
+    const bool why = args->command == WG_CMD_WHY;
     const unsigned takes = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE |
-                           1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
+                           1u << WG_CMD_REPORT | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
     if (!(takes >> args->command & 1)) {
-        wg_textf(error, "waitgate: a chip file can be run, checked, traced, profiled and debugged; this command takes "
-                        "the programs of one "
-                        "tile\n");
+        wg_textf(
+            error,
+            "waitgate: a chip file can be run, checked, traced, profiled, reported and debugged; this command takes "
+            "the programs of one tile\n");
         return false;
     }
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (args->value[refused[i].option]) {
+        if (args->value[refused[i].option] && !(why && refused[i].option == WG_OPT_OF)) {
             wg_textf(error, "waitgate: --%s does not go with a chip file: %s\n", refused[i].name, refused[i].instead);
             return false;
         }
@@ -238,9 +240,9 @@ static bool watch_tile(wg_chip_run *r, wg_chip_tile *t, wg_text *error)
     wg_session *s = &t->s;
     const unsigned number = t->y * wg_grid_width(r->grid) + t->x;
     const wg_trace_tile at = {1 + number, number, false, t->name, r->file.grid.arch};
-    const bool profiled = r->args->command == WG_CMD_PROFILE;
+    const bool page = r->args->command == WG_CMD_REPORT, profiled = page || r->args->command == WG_CMD_PROFILE;
     return wg_watch_history(s, error) && (!profiled || wg_profile_open(s, wg_idle_cores(s), error)) &&
-           (!r->args->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
+           (!page || wg_page_open(s, error)) && (!r->args->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
            (!r->args->value[WG_OPT_TIMELINE] || wg_watch_timeline(s, error)) &&
            wg_outputs_watch(&r->outputs, s, &at, error) && (!s->outputs || wg_outputs_watch(s->outputs, s, &at, error));
 }
@@ -553,6 +555,8 @@ int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_tex
         else
             wg_chip_report_text(&r, status, out);
         result->cycles = wg_grid_cycle(r.grid);
+        if (args->command == WG_CMD_REPORT && !wg_chip_page(&r, status, out, error))
+            status = WG_EXIT_ERROR;
         if (!wg_chip_images(&r, true, error) || !wg_chip_sarif(&r, status, result->sarif, error))
             status = WG_EXIT_ERROR;
     }
