@@ -7,6 +7,9 @@
 
 enum { SCHEMA = 1 };
 
+/* A host's run (watch.c) has no card of its own. */
+static size_t card_findings(const wg_chip_run *r) { return r->card ? wg_card_finding_count(r->card) : 0; }
+
 static bool undefined(const wg_finding *f) { return wg_finding_info_at(f->code)->severity >= WG_SEVERITY_UNDEFINED; }
 
 int wg_chip_status(wg_chip_run *r)
@@ -17,7 +20,7 @@ int wg_chip_status(wg_chip_run *r)
         return WG_EXIT_HANG;
     if (r->ended == WG_ENDED_LIMIT)
         return WG_EXIT_LIMIT;
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++)
+    for (size_t i = 0; i < card_findings(r); i++)
         if (undefined(wg_card_finding_at(r->card, i, NULL)))
             return WG_EXIT_UNDEFINED;
     for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
@@ -59,7 +62,7 @@ void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out)
         wg_textf(out, "%s: %s after %llu cycles (%s, %zu tile%s)\n", r->file.name, sentence[r->ended],
                  (unsigned long long)wg_grid_cycle(r->grid), wg_arch_title(r->file.grid.arch), r->tiles,
                  r->tiles == 1 ? "" : "s");
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+    for (size_t i = 0; i < card_findings(r); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
         if (at.x != WG_NOWHERE)
@@ -130,7 +133,7 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
     wg_json_uint(j, "status", (uint64_t)status);
     wg_json_uint(j, "cycles", wg_grid_cycle(r->grid));
     wg_json_open(j, "findings", '['); /* about other tiles and the host */
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+    for (size_t i = 0; i < card_findings(r); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
         wg_json_open(j, NULL, '{');
@@ -157,7 +160,7 @@ static void collect(wg_chip_run *r, wg_reports *all)
         for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
             if (wg_grid_peek(r->grid, x, y))
                 wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, all);
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+    for (size_t i = 0; i < card_findings(r); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
         const wg_race_words w = wg_check_words(session_of(r, at.x, at.y, &bare));

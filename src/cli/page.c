@@ -52,10 +52,7 @@ bool wg_page_open(wg_session *s, wg_text *error)
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
-    if (wg_observe(s->dev, WG_EV_BIT(WG_EV_SEMAPHORE), semaphore_changes, s->page, NULL) == WG_OK)
-        return true;
-    wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
-    return false;
+    return wg_session_observe(s, WG_EV_BIT(WG_EV_SEMAPHORE), semaphore_changes, s->page, error);
 }
 
 void wg_page_free(struct wg_page *p)

@@ -355,10 +355,7 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
     s->costs->to_pc = to_pc;
     s->costs->from = from_pc ? UINT64_MAX : from;
     s->costs->to = to;
-    if (wg_observe(s->dev, WG_COSTS_EVENTS, wg_costs_event, s->costs, NULL) == WG_OK)
-        return true;
-    wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
-    return false;
+    return wg_session_observe(s, WG_COSTS_EVENTS, wg_costs_event, s->costs, error);
 }
 
 bool wg_profile_end(wg_session *s, uint64_t cycle, wg_text *error)

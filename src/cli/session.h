@@ -66,6 +66,12 @@ typedef struct wg_inputs {
     size_t count;
 } wg_inputs;
 
+/* watch.c: a program of a host's run. */
+typedef struct wg_host_elf {
+    wg_elf *elf;
+    unsigned core, x, y;
+} wg_host_elf;
+
 typedef struct wg_session {
     const wg_args *args;
     wg_device *dev;
@@ -110,6 +116,10 @@ typedef struct wg_session {
     unsigned tile;       /* of a chip file: y * chip_width + x */
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
+
+    struct wg_watch *host_elf; /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
+    int observer[16];          /* of the device, by wg_session_observe() */
+    unsigned observers;
 
     wg_ended ended;
     struct wg_blame *blame; /* NULL: no writers known */
@@ -200,6 +210,11 @@ bool wg_shortcuts_wanted(const char **names, wg_text *error);
 bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_stats(wg_session *s, wg_text *error);
 bool wg_watch_timeline(wg_session *s, wg_text *error);
+/* Observes the device until wg_session_unobserve(), or for its life. */
+bool wg_session_observe(wg_session *s, uint64_t kinds, wg_observer_fn fn, void *user, wg_text *error);
+void wg_session_unobserve(wg_session *s);
+/* The program of a core that has code at `pc`; NULL: not known. */
+wg_elf *wg_session_elf(const wg_session *s, unsigned core, uint32_t pc);
 /* Cores that do nothing, for a sink that begins now: bit i core i is in reset, bit 8 + i it is parked. */
 unsigned wg_idle_cores(const wg_session *s);
 
@@ -271,6 +286,10 @@ const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size
 /* The instruction of a core or thread as text. */
 const char *wg_insn_text(void *session, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
 const char *wg_arch_title(wg_arch_id arch);
+
+/* watch.c: of a host's run. */
+struct wg_watch;
+wg_elf *wg_watch_program(const struct wg_watch *w, const wg_session *s, unsigned core, uint32_t pc);
 
 /* Suppressed reports. On failure there is a message, and the part already read must be freed, too. */
 bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error);
