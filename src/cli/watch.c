@@ -11,6 +11,9 @@
 #include "cli/profile.h"
 #include "machine/device.h"
 
+/* Of each track of a chip's tile: at most 1 MB. */
+enum { LINKS_OF_A_TILE = 1 << 14 };
+
 struct wg_watch {
     wg_args args;
     wg_chip_run run; /* of a tile alone: that tile */
@@ -55,8 +58,10 @@ static bool watch_tile(wg_watch *w, wg_chip_tile *t, wg_device *dev, wg_text *er
         snprintf(t->name, sizeof t->name, "%s %u-%u", dev->tile->spec->kind == WG_TILE_ETH ? "Ethernet tile" : "tile",
                  t->x, t->y);
     const wg_trace_tile at = {1 + number, number, alone, t->name, s->desc.arch};
-    return (!w->profile || (wg_profile_open(s, wg_idle_cores(s), error) && wg_page_open(s, error))) &&
-           (!w->timeline || wg_watch_timeline(s, error)) && wg_outputs_watch(&w->run.outputs, s, &at, error);
+    bool ok = !w->profile || (wg_profile_open(s, wg_idle_cores(s), error) && wg_page_open(s, error));
+    if (ok && s->costs && !alone) /* a chip may have 140 of them */
+        s->costs->chain.most = LINKS_OF_A_TILE;
+    return ok && (!w->timeline || wg_watch_timeline(s, error)) && wg_outputs_watch(&w->run.outputs, s, &at, error);
 }
 
 wg_watch *wg_watch_begin(const wg_watch_desc *given, char *error, size_t bytes)

@@ -86,9 +86,10 @@ void wg_chain_note(wg_chain *c, uint64_t from, uint64_t to, const wg_cost *what)
         last->to = to;
         return;
     }
-    if (c->count[track] == WG_CHAIN_LINKS) { /* drop the older half */
-        memmove(c->link[track], c->link[track] + WG_CHAIN_LINKS / 2, WG_CHAIN_LINKS / 2 * sizeof *last);
-        c->count[track] = WG_CHAIN_LINKS / 2;
+    const size_t most = c->most ? c->most : WG_CHAIN_LINKS;
+    if (c->count[track] == most) { /* drop the older half */
+        memmove(c->link[track], c->link[track] + most / 2, most / 2 * sizeof *last);
+        c->count[track] = most / 2;
     }
     if (c->count[track] == c->room[track]) {
         size_t room = c->room[track] ? 2 * c->room[track] : 256;

@@ -63,12 +63,13 @@ typedef struct wg_link {
     wg_cost what;
 } wg_link;
 
-/* What each track did, in order. The latest links are kept: WG_CHAIN_LINKS of each track. */
+/* What each track did, in order. The latest links are kept. */
 enum { WG_CHAIN_LINKS = 1 << 18 };
 typedef struct wg_chain {
     wg_link *link[WG_TRACKS];
     size_t count[WG_TRACKS], room[WG_TRACKS];
     wg_packets packets;
+    size_t most; /* links of a track; 0: WG_CHAIN_LINKS */
     bool failed; /* out of memory */
 } wg_chain;
 
