@@ -115,7 +115,7 @@ SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins", "endles
                      "checks", "state_hash", "core_modes", "chip_modes", "debugger", "matrix_move", "words", "hangs", "mover",
                      "vector_macro", "move_config", "delays", "shortcuts", "poll", "races", "control_device", "frontend_modes",
                      "unpack", "patterns", "rwc", "core_loops", "frontend_device", "browser", "explain", "learn", "waits",
-                     "saved", "what_if", "chip", "any_word", "robust"}
+                     "saved", "what_if", "chip", "chip_profile", "traces", "any_word", "robust"}
 
 
 def runs_in(label, test):

@@ -50,6 +50,43 @@ WG_API size_t wg_encode_array(const char *type, bool tilized, const float *from,
 WG_API bool wg_decode_array(const char *type, bool tilized, const void *from, size_t bytes, float *to, size_t rows,
                             size_t columns);
 
+/* ---- Watching ---- */
+
+/*
+ * Traces, logs, profiles, timelines and reports of a run that the caller drives: a device, or tiles of a chip.
+ *
+ *     begin ──tiles, programs──► wg_run() … ──end──► profile, timeline, report
+ *
+ * A watch changes nothing of the run. It takes up to five of a device's eight observers until it ends. The device or chip must
+ * outlive it.
+ */
+typedef struct wg_watch wg_watch;
+typedef struct wg_watch_desc {
+    uint32_t struct_size; /* sizeof(wg_watch_desc) */
+    wg_device *device;    /* a tile alone … */
+    struct wg_grid *grid; /* … or a chip, whose tiles are named by wg_watch_tile() */
+    const char *title;    /* what reports call the run; NULL: "host" */
+    const char *trace;    /* files as for --trace and --log, by their names .json, .pftrace, .kanata, .zst; NULL: none */
+    const char *log;
+    bool profile; /* wg_watch_profile(), wg_watch_report() */
+    bool timeline;
+} wg_watch_desc;
+/* NULL: there is a sentence in `error`. */
+WG_API wg_watch *wg_watch_begin(const wg_watch_desc *desc, char *error, size_t error_bytes);
+/* Watches a tile of the chip, too. */
+WG_API bool wg_watch_tile(wg_watch *watch, unsigned x, unsigned y, char *error, size_t error_bytes);
+/* Functions and lines of a core: of one tile, or of all if both coordinates are WG_ANYWHERE. The file must outlive the watch. */
+enum { WG_ANYWHERE = 0xFF };
+WG_API bool wg_watch_elf(wg_watch *watch, unsigned x, unsigned y, wg_core_id core, wg_elf *elf);
+/* Ends it at the present cycle; the files are complete. False: there is a sentence in `error`. */
+WG_API bool wg_watch_end(wg_watch *watch, char *error, size_t error_bytes);
+/* Of a watch that has ended: tables, or JSON as `waitgate profile --json` prints it; wg_free() it. NULL: none, or no memory. */
+WG_API char *wg_watch_profile(wg_watch *watch, bool json);
+WG_API char *wg_watch_timeline_text(wg_watch *watch);
+/* The page of `waitgate report`. */
+WG_API bool wg_watch_report(wg_watch *watch, const char *path, char *error, size_t error_bytes);
+WG_API void wg_watch_free(wg_watch *watch);
+
 /* ---- Commands ---- */
 
 /*

@@ -17,7 +17,8 @@ from ._numbers import decode, encode, types
 from ._tile import CORES, Checks, CoreState, Event, Finding, Hang, Tile
 from ._chip import Chip
 from ._text import AssemblyError, Error, assemble, disassemble, version
+from ._watch import Watch
 
 __all__ = ["AssemblyError", "CORES", "Checks", "Chip", "CoreState", "Elf", "Error", "Event", "Finding", "Hang", "Result", "Tile",
-           "assemble", "check", "command", "decode", "disassemble", "encode", "explore", "profile", "run", "types", "version"]
+           "Watch", "assemble", "check", "command", "decode", "disassemble", "encode", "explore", "profile", "run", "types", "version"]
 __version__ = version()

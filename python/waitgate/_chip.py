@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 from ._library import ffi, lib, names, text
 from ._text import Error, architecture
 from ._tile import _STOPS, Hang, Tile
+from ._watch import Watch, _Path
 
 _KINDS = {value: name for name, value in names("WG_TILE_").items()}
 
@@ -66,6 +67,16 @@ class Chip:
                 raise Error(text(lib.wg_grid_error(self._grid)) or f"there is no Tensix tile at ({x}, {y})")
             self._tiles[x, y] = Tile._of_chip(self, device, self.arch)
         return self._tiles[x, y]
+
+    def watch(self, *tiles: tuple[int, int], trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = True,
+              timeline: bool = False) -> Watch:
+        """Watches these tiles, (x, y), from now to the end of the `with` block; see Tile.watch()."""
+        watch = Watch(ffi.NULL, self._grid, trace, log, profile, timeline)
+        for x, y in tiles:
+            self.tile(x, y)
+            watch._tile(x, y)
+            self._tiles[x, y]._watched_by(watch, x, y)
+        return watch
 
     def read(self, x: int, y: int, address: int, size: int) -> bytes:
         """Memory of any tile, DRAM included, as the NoC sees it."""

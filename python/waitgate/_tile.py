@@ -14,6 +14,7 @@ from . import _numbers
 from ._elf import Elf
 from ._library import ffi, lib, names, text
 from ._text import Error, architecture, assemble
+from ._watch import Watch, _Path
 
 CORES = ("b", "nc", "t0", "t1", "t2")
 _SPACES = names("WG_SPACE_")
@@ -106,6 +107,7 @@ class Tile:
         self._elfs = ffi.new("wg_elf *[]", len(CORES))
         self._programs: list[Optional[Elf]] = [None] * len(CORES)
         self._observers: dict[int, Any] = {}
+        self._watches: list[tuple[Watch, int, int]] = []  # with the coordinates in a chip
 
     # Life.
 
@@ -171,6 +173,8 @@ class Tile:
         if lib.wg_elf_load(elf._handle, self._dev, index, release, room, len(room)) != lib.WG_OK:
             raise Error(text(room))
         self._programs[index], self._elfs[index] = elf, elf._handle
+        for watch, x, y in self._watches:
+            watch._program(x, y, index, elf)
         return elf
 
     def push(self, thread: int, *instructions: Union[str, int]) -> None:
@@ -282,6 +286,25 @@ class Tile:
     def check(self, *checks: str) -> Checks:
         """Watches for races (race), memory, init, sync; to be called before programs are loaded. Default: race."""
         return Checks(self, checks or ("race",))
+
+    def watch(self, trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = False,
+              timeline: bool = False) -> Watch:
+        """A trace and a log as files (their names say the format), a profile, a timeline of what runs from now on."""
+        if self._owner is not None:
+            raise Error("a tile of a chip is watched with the chip: Chip.watch()")
+        watch = Watch(self._dev, ffi.NULL, trace, log, profile, timeline)
+        self._watched_by(watch, 0, 0)
+        return watch
+
+    def profile(self) -> Watch:
+        """Where every cycle goes, from now to the end of the `with` block: text, data, timeline, report()."""
+        return self.watch(profile=True, timeline=True)
+
+    def _watched_by(self, watch: Watch, x: int, y: int) -> None:
+        self._watches = [w for w in self._watches if not w[0]._ended] + [(watch, x, y)]
+        for index, elf in enumerate(self._programs):
+            if elf is not None:
+                watch._program(x, y, index, elf)
 
     def observe(self, kinds: Sequence[str], function: Callable[[Event], None]) -> int:
         """Calls the function for each event of these kinds (issued, completed, semaphore …); unobserve() ends it."""

@@ -119,6 +119,12 @@ void wg_abi_symbols_close(wg_abi_symbols *s)
     free(s);
 }
 
+void wg_abi_symbols_each(wg_abi_symbols *s, void (*each)(void *user, unsigned core, struct wg_elf *elf), void *user)
+{
+    for (unsigned i = 0; s && i < s->files; i++)
+        each(user, s->file[i].core, s->file[i].elf);
+}
+
 bool wg_abi_symbols_source(void *symbols, unsigned core, uint32_t pc, wg_source *out)
 {
     wg_abi_symbols *s = symbols;

@@ -19,6 +19,9 @@ typedef struct wg_abi_symbols wg_abi_symbols;
  */
 wg_abi_symbols *wg_abi_symbols_open(const char *list, char *error, size_t bytes);
 void wg_abi_symbols_close(wg_abi_symbols *s);
+/* Every file with its core; `s` may be NULL. */
+struct wg_elf;
+void wg_abi_symbols_each(wg_abi_symbols *s, void (*each)(void *user, unsigned core, struct wg_elf *elf), void *user);
 bool wg_abi_symbols_source(void *s, unsigned core, uint32_t pc, wg_source *out);
 /* "main+0x1c (kernel.c:42)"; "" if nothing is known, or s is NULL. Returns `room`. */
 const char *wg_abi_symbols_place(void *s, unsigned core, uint32_t pc, char *room, size_t bytes);

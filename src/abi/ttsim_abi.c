@@ -18,6 +18,8 @@
  *                                    WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise
  *                                    (default: the verdict, to standard
  *                                    error)
+ *     WAITGATE_TRACE=FILE            a trace (.json, .pftrace, .zst), WAITGATE_COST_PROFILE=FILE what each line cost (text, or .json),
+ *                                    WAITGATE_REPORT=FILE the page of `waitgate report`; of every tile, written likewise
  *     WAITGATE_GDB=PORT              gdb may connect to this port of the loopback address (0: any) and stops the run between two cycles,
  *                                    in the host's calls that advance time; PORT,wait: the first of them waits for it
  *     WAITGATE_ELF=LIST              ELF files for its symbols: [CORE=]FILE, separated by commas
@@ -41,6 +43,7 @@
 #include "abi/abi_check.h"
 #include "abi/abi_gdb.h"
 #include "abi/abi_hang.h"
+#include "abi/abi_watch.h"
 #include "chip/card.h"
 #include "explain/race.h"
 #include "machine/device.h"
@@ -61,6 +64,7 @@ static struct {
     on_finding on_finding;
     uint32_t clocks_per_read;
     wg_abi_check *check; /* NULL: not requested */
+    wg_abi_watch *watch; /* likewise */
     wg_abi_hang *hang;
     wg_abi_symbols *symbols; /* NULL: none */
     wg_abi_gdb *gdb;         /* NULL: not requested */
@@ -321,7 +325,29 @@ static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
     (void)user;
     if (abi.check && dev->tile->spec->kind == WG_TILE_TENSIX) /* the detector knows the agents of a Tensix tile */
         wg_abi_check_made(abi.check, dev, x, y);
+    if (abi.watch)
+        wg_abi_watch_made(abi.watch, x, y);
     wg_abi_hang_made(abi.hang, dev, x, y);
+}
+
+static const char *file_from(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text && *text ? text : NULL;
+}
+
+static void begin_watch(bool *bad)
+{
+    const char *trace = file_from("WAITGATE_TRACE"), *profile = file_from("WAITGATE_COST_PROFILE"),
+               *report = file_from("WAITGATE_REPORT");
+    char error[512];
+    if (!trace && !profile && !report)
+        return;
+    abi.watch = wg_abi_watch_begin(abi.card->grid, trace, profile, report, abi.symbols, error, sizeof error);
+    if (abi.watch)
+        return;
+    say("WAITGATE_TRACE, WAITGATE_COST_PROFILE and WAITGATE_REPORT are ignored: %s", error);
+    *bad = true;
 }
 
 static void begin_gdb(bool *bad)
@@ -364,6 +390,7 @@ static bool begin_reports(bool *bad)
     if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check, which, abi.symbols)))
         say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
     begin_gdb(bad);
+    begin_watch(bad);
     abi.hang = wg_abi_hang_begin(abi.card->grid, report, abi.symbols);
     abi.card->grid->made = abi.hang ? tile_made : NULL;
     return abi.hang != NULL;
@@ -414,6 +441,9 @@ __attribute__((destructor)) static void end_reports(void)
     char error[512];
     if (abi.check && !wg_abi_check_end(abi.check, error, sizeof error))
         say("WAITGATE_CHECK: %s", error);
+    if (abi.watch && !wg_abi_watch_end(abi.watch, error, sizeof error))
+        say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT: %s", error);
+    abi.watch = NULL;
     if (abi.hang && !wg_abi_hang_end(abi.hang, error, sizeof error))
         say("WAITGATE_HANG_REPORT: %s", error);
     wg_abi_gdb_end(abi.gdb);

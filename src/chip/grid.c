@@ -75,6 +75,7 @@ void wg_grid_destroy(wg_grid *grid)
     wg_pages_free(grid->event, (WG_EDGE_EVENTS + 1) * sizeof *grid->event);
     wg_dram_free(&grid->dram);
     free(grid->links);
+    free(grid->scaled_arch);
     free(grid);
 }
 
@@ -131,6 +132,23 @@ bool wg_grid_translate(const wg_grid *grid, unsigned noc, unsigned x, unsigned y
     return true;
 }
 
+wg_status wg_grid_what_if(wg_grid *grid, const wg_what_if *w)
+{
+    bool ok;
+    wg_arch *own = wg_what_if_arch(wg_arch_of(grid->desc.arch), grid->desc.profile, w, &ok);
+    if (!ok)
+        return wg_grid_fail(grid, WG_ERR_NO_MEMORY, "out of memory");
+    free(grid->scaled_arch);
+    grid->scaled_arch = own;
+    grid->arch = own ? own : wg_arch_of(grid->desc.arch);
+    grid->timing = &grid->arch->timing[grid->desc.profile];
+    grid->what_if = w;
+    for (unsigned i = 0; i < grid->tiles; i++)
+        if (grid->tile[i] && wg_device_what_if(grid->tile[i], w) != WG_OK)
+            return wg_grid_fail(grid, WG_ERR_NO_MEMORY, "out of memory");
+    return WG_OK;
+}
+
 /* ---- tiles and access ------------------------------------------------------------------------------------ */
 
 wg_device *wg_grid_peek(const wg_grid *grid, unsigned x, unsigned y)
@@ -172,6 +190,11 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
         return NULL;
     }
     grid->quiet_until = 0;
+    if (grid->what_if && wg_device_what_if(dev, grid->what_if) != WG_OK) {
+        wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the tile at (%u, %u)", x, y);
+        wg_destroy(dev);
+        return NULL;
+    }
     grid->box[index] = t->box;
     grid->tile[index] = dev;
     bool any = grid->end_made != 0;

@@ -12,6 +12,7 @@
 #include <waitgate/chip.h>
 
 #include "chip/dram.h"
+#include "chip/what_if.h"
 #include "machine/device.h"
 #include "noc/floorplan.h"
 #include "noc/network.h"
@@ -88,6 +89,10 @@ struct wg_grid {
     uint64_t quiet_until; /* nothing happens before this cycle unless the host acts */
     struct wg_workers *workers;
     wg_grid_link *links; /* by tile; NULL: the chip has none (grid_link.c) */
+
+    /* Scaled durations (machine/what_if.h); NULL: none. */
+    const wg_what_if *what_if;
+    wg_arch *scaled_arch;
 
     /* Called for every Tensix tile that is created, before it is used; may be NULL. */
     void (*made)(void *user, wg_device *dev, unsigned x, unsigned y);

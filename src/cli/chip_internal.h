@@ -10,6 +10,7 @@
 #include "cli/outputs.h"
 #include "cli/saved.h"
 #include "cli/session.h"
+#include "cli/what_if.h"
 
 typedef struct wg_shared_elf {
     char *path;
@@ -38,6 +39,9 @@ struct wg_chip_run {
     struct wg_metal_run *metal; /* metal_run.h; NULL: none */
     wg_races_group *races;      /* check */
     wg_outputs outputs;         /* traces and logs of all tiles */
+    wg_session **profiled;      /* the tiles, if they are */
+    const wg_what_if *scaled;   /* durations to scale for each tile; NULL: none */
+    bool unseen;                /* nothing is watched or shown: the run with scaled durations */
     wg_ended ended;
     bool of_cluster; /* it is … */
     unsigned number; /* … this chip of one, which {chip} stands for */
@@ -56,6 +60,8 @@ bool wg_chip_until_holds(wg_chip_run *r);
 /* chip_run.c: a program of the file, opened once; the session of a tile, made by the first call. NULL: complained. */
 wg_elf *wg_chip_program(wg_chip_run *r, const char *path, wg_chip_mark mark);
 wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error);
+/* chip_run.c: the chip again, unseen, with durations scaled for each tile. */
+bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, wg_text *error);
 
 /* chip_memory.c: memory that the file fills, and files that it asks for. */
 bool wg_chip_images(wg_chip_run *r, bool dump, wg_text *error);
@@ -74,5 +80,12 @@ void wg_chip_tiles_text(wg_chip_run *r, wg_text *out);
 void wg_chip_tiles_json(wg_chip_run *r, wg_json *j);
 /* SARIF, for a file and for `waitgate test`. */
 bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error);
+
+/* chip_profile.c: the costs of all tiles. */
+bool wg_chip_profile_end(wg_chip_run *r, wg_text *error);
+void wg_chip_profile_text(wg_chip_run *r, wg_text *out);
+void wg_chip_profile_json(wg_chip_run *r, wg_json *j);
+/* chip_page.c: the page of `waitgate report`. */
+bool wg_chip_page(wg_chip_run *r, int status, wg_text *out, wg_text *error);
 
 #endif

@@ -7,6 +7,9 @@
 
 enum { SCHEMA = 1 };
 
+/* A host's run (watch.c) has no card of its own. */
+static size_t card_findings(const wg_chip_run *r) { return r->card ? wg_card_finding_count(r->card) : 0; }
+
 static bool undefined(const wg_finding *f) { return wg_finding_info_at(f->code)->severity >= WG_SEVERITY_UNDEFINED; }
 
 int wg_chip_status(wg_chip_run *r)
@@ -17,7 +20,7 @@ int wg_chip_status(wg_chip_run *r)
         return WG_EXIT_HANG;
     if (r->ended == WG_ENDED_LIMIT)
         return WG_EXIT_LIMIT;
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++)
+    for (size_t i = 0; i < card_findings(r); i++)
         if (undefined(wg_card_finding_at(r->card, i, NULL)))
             return WG_EXIT_UNDEFINED;
     for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
@@ -68,7 +71,7 @@ void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out)
 void wg_chip_tiles_text(wg_chip_run *r, wg_text *out)
 {
     wg_session bare;
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+    for (size_t i = 0; i < card_findings(r); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
         if (at.x != WG_NOWHERE)
@@ -97,6 +100,7 @@ void wg_chip_tiles_text(wg_chip_run *r, wg_text *out)
             if (s->timeline)
                 wg_report_timeline(s, out, out->colour);
         }
+    wg_chip_profile_text(r, out);
 }
 
 static void tile_json(wg_chip_run *r, unsigned x, unsigned y, wg_json *j)
@@ -117,6 +121,8 @@ static void tile_json(wg_chip_run *r, unsigned x, unsigned y, wg_json *j)
         wg_report_hang_json(s, j);
     if (s->stats)
         wg_report_stats_json(s, j);
+    if (s->costs)
+        wg_report_profile_json(s, j);
     wg_json_close(j, '}');
 }
 
@@ -137,6 +143,7 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
     if (r->metal)
         wg_metal_report_json(r->metal, j);
     wg_chip_tiles_json(r, j);
+    wg_chip_profile_json(r, j);
     wg_json_close(j, '}');
 }
 
@@ -144,7 +151,7 @@ void wg_chip_tiles_json(wg_chip_run *r, wg_json *j)
 {
     wg_session bare;
     wg_json_open(j, "findings", '['); /* about other tiles and the host */
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+    for (size_t i = 0; i < card_findings(r); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
         wg_json_open(j, NULL, '{');
@@ -169,7 +176,7 @@ static void collect(wg_chip_run *r, wg_reports *all)
         for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
             if (wg_grid_peek(r->grid, x, y))
                 wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, all);
-    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+    for (size_t i = 0; i < card_findings(r); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
         const wg_race_words w = wg_check_words(session_of(r, at.x, at.y, &bare));

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chip/what_if.h"
+#include "cli/again.h"
 #include "cli/metal_run.h"
 #include "machine/device.h"
 
@@ -57,17 +59,19 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error)
                    {WG_OPT_TRISC0, "trisc0", "set it in the file"}, {WG_OPT_TRISC1, "trisc1", "set it in the file"},
                    {WG_OPT_TRISC2, "trisc2", "set it in the file"}, {WG_OPT_RELEASE, "release", "set it in the file"},
                    {WG_OPT_LOAD, "load", "set it in the file"},     {WG_OPT_DUMP, "dump", "set it in the file"},
-                   {WG_OPT_UNTIL, "until", "set it in the file"}};
-    const unsigned takes = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_GDB |
-                           1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
+                   {WG_OPT_UNTIL, "until", "set it in the file"},   {WG_OPT_OF, "of", "`waitgate why` takes it"}};
+    const bool why = args->command == WG_CMD_WHY;
+    const unsigned takes = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE |
+                           1u << WG_CMD_REPORT | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
     if (!(takes >> args->command & 1)) {
         wg_textf(
             error,
-            "waitgate: a chip file can be run, checked and debugged; this command takes the programs of one tile\n");
+            "waitgate: a chip file can be run, checked, traced, profiled, reported and debugged; this command takes "
+            "the programs of one tile\n");
         return false;
     }
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (args->value[refused[i].option]) {
+        if (args->value[refused[i].option] && !(why && refused[i].option == WG_OPT_OF)) {
             wg_textf(error, "waitgate: --%s does not go with a chip file: %s\n", refused[i].name, refused[i].instead);
             return false;
         }
@@ -236,7 +240,9 @@ static bool watch_tile(wg_chip_run *r, wg_chip_tile *t, wg_text *error)
     wg_session *s = &t->s;
     const unsigned number = t->y * wg_grid_width(r->grid) + t->x;
     const wg_trace_tile at = {1 + number, number, false, t->name, r->file.grid.arch};
+    const bool page = r->args->command == WG_CMD_REPORT, profiled = page || r->args->command == WG_CMD_PROFILE;
     return wg_watch_history(s, error) && (!r->metal || wg_watch_pages(s, error)) &&
+           (!profiled || wg_profile_open(s, wg_idle_cores(s), error)) && (!page || wg_page_open(s, error)) &&
            (!r->args->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
            (!r->args->value[WG_OPT_TIMELINE] || wg_watch_timeline(s, error)) &&
            wg_outputs_watch(&r->outputs, s, &at, error) && (!s->outputs || wg_outputs_watch(s->outputs, s, &at, error));
@@ -246,8 +252,8 @@ static bool watch_tiles(wg_chip_run *r, wg_text *error)
 {
     const wg_args *args = r->args;
     const char *trace = wg_trace_wanted(args);
-    if (args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK && args->command != WG_CMD_TRACE)
-        return true; /* the debugger runs again on request */
+    if (r->unseen || args->command == WG_CMD_GDB || args->command == WG_CMD_DEBUG || args->command == WG_CMD_WHY)
+        return true; /* runs again on request */
     bool konata = wg_trace_is_konata(trace);
     if (!wg_outputs_open(&r->outputs, konata ? NULL : trace, args->value[WG_OPT_LOG], r->file.grid.arch, true, error) ||
         (konata && !open_konata(r, trace, error)))
@@ -269,11 +275,22 @@ static bool close_outputs(wg_chip_run *r, wg_text *error)
     return wg_outputs_close(&r->outputs, error);
 }
 
-static bool open_run(wg_chip_run *r, const wg_args *args, wg_text *error)
+static bool scale_tiles(wg_chip_run *r, const wg_what_if *of_tile, wg_text *error)
+{
+    bool ok = wg_grid_what_if(r->grid, of_tile) == WG_OK; /* lines differ from tile to tile, groups and agents do not */
+    for (size_t i = 0; ok && i < r->tiles; i++)
+        ok = wg_device_what_if(r->tile[i].s.dev, &of_tile[i]) == WG_OK;
+    if (!ok)
+        wg_textf(error, "waitgate: out of memory\n");
+    return ok;
+}
+
+/* NULL `scaled`: the run itself; else a run unseen, with factors for each tile. */
+static bool open_run(wg_chip_run *r, const wg_args *args, const wg_what_if *scaled, wg_text *error)
 {
     char message[512];
     size_t size;
-    *r = (wg_chip_run){.args = args};
+    *r = (wg_chip_run){.args = args, .scaled = scaled, .unseen = scaled};
     const char *chip;
     if (!wg_chip_refuse(args, error) || !wg_save_check(args, error) ||
         !wg_saved_chip_files(args, &r->saved, &chip, error))
@@ -305,13 +322,14 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
         return false;
     }
     r->grid = wg_card_grid(r->card);
-    if (!open_tiles(r, error) || (r->file.metal && !wg_metal_open(r, error)) ||
-        (args->command == WG_CMD_CHECK && !open_check(r, error)) || (r->metal && !wg_metal_start(r, error)) ||
-        !wg_chip_images(r, false, error))
+    if (!open_tiles(r, error) || (r->scaled && !scale_tiles(r, r->scaled, error)) ||
+        (r->file.metal && !wg_metal_open(r, error)) || (args->command == WG_CMD_CHECK && !open_check(r, error)) ||
+        (r->metal && !wg_metal_start(r, error)) || !wg_chip_images(r, false, error))
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
         s->chip_width = wg_grid_width(r->grid);
+        s->tile = r->tile[i].y * s->chip_width + r->tile[i].x;
         s->of_tile = of_tile;
         s->chip = r;
         wg_stop_on(s->dev, (wg_severity)stop_on);
@@ -332,6 +350,7 @@ void wg_chip_end(wg_chip_run *r)
         free(r->elf[i].path);
     }
     wg_outputs_free(&r->outputs);
+    free(r->profiled);
     free(r->elf);
     free(r->tile);
     wg_metal_close(r->metal);
@@ -391,7 +410,7 @@ static bool drive(wg_chip_run *r, wg_text *error)
             left = save_at - now;
         if (stretch - now % stretch < left) /* conditions are looked at in the same cycles, wherever the run began */
             left = stretch - now % stretch;
-        for (size_t i = 0; now >= watch_from && i < r->tiles; i++)
+        for (size_t i = 0; now >= watch_from && !r->unseen && i < r->tiles; i++)
             wg_progress_watch(&r->tile[i].s);
         if (now >= watch_from)
             watch_from = UINT64_MAX;
@@ -458,7 +477,7 @@ wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)
 wg_chip_run *wg_chip_open(const wg_args *args, wg_text *error)
 {
     wg_chip_run *r = wg_calloc(1, sizeof *r);
-    if (r && open_run(r, args, error))
+    if (r && open_run(r, args, NULL, error))
         return r;
     if (r) {
         wg_text_add(error, wg_text_of(&r->file.report), r->file.report.size);
@@ -520,11 +539,35 @@ bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
     return true;
 }
 
+/* A run that takes longer than this has gone astray. */
+enum { SLOWER = 4, SLOWER_AND = 100000 };
+
+bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, wg_text *error)
+{
+    const wg_chip_run *r = run;
+    const uint64_t cycles = wg_grid_cycle(r->grid);
+    wg_chip_run v;
+    bool ok = open_run(&v, r->args, of_tile, error);
+    v.file.max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
+    ok = ok && drive(&v, error);
+    if (ok) {
+        result->cycles = wg_grid_cycle(v.grid);
+        result->ended = v.ended;
+        result->equal = v.ended == r->ended;
+    }
+    for (size_t i = 0; ok && i < r->tiles; i++)
+        result->equal &= wg_again_hash(v.tile[i].s.dev) == wg_again_hash(r->tile[i].s.dev);
+    wg_chip_end(&v);
+    return ok;
+}
+
 int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
 {
     wg_chip_run r;
     int status = WG_EXIT_ERROR;
-    if (open_run(&r, args, error) && drive(&r, error) && wg_chip_inspect(&r, error) && close_outputs(&r, error)) {
+    if (open_run(&r, args, NULL, error) && drive(&r, error) && wg_chip_inspect(&r, error) && close_outputs(&r, error) &&
+        wg_chip_profile_end(&r, error) &&
+        (!r.profiled || wg_what_if_run(&(wg_profiled){r.profiled, (unsigned)r.tiles}, wg_chip_again, &r, error))) {
         const bool read = wg_metal_end(&r, error);
         status = wg_chip_status(&r);
         if (args->value[WG_OPT_JSON])
@@ -532,6 +575,8 @@ int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_tex
         else
             wg_chip_report_text(&r, status, out);
         result->cycles = wg_grid_cycle(r.grid);
+        if (args->command == WG_CMD_REPORT && !wg_chip_page(&r, status, out, error))
+            status = WG_EXIT_ERROR;
         if (!read || !wg_chip_images(&r, true, error) || !wg_chip_sarif(&r, status, result->sarif, error))
             status = WG_EXIT_ERROR;
     }

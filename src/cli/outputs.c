@@ -105,11 +105,11 @@ static const char *function(void *user, unsigned core, uint32_t pc, uint32_t *lo
                             size_t bytes)
 {
     const wg_session *s = user;
-    const wg_elf *elf = core < WG_CORES ? s->elf[core] : NULL;
+    const wg_elf *elf = wg_session_elf(s, core, pc);
     const wg_elf_symbol *symbol = elf ? wg_elf_function(elf, pc) : NULL;
     if (bytes)
         room[0] = 0;
-    if (!elf) { /* nothing is known of any address */
+    if (!elf && !s->host_elf) { /* nothing is known of any address */
         *low = 0;
         *high = UINT32_MAX;
     }
@@ -128,14 +128,6 @@ static const char *agent_name(void *user, unsigned agent)
 }
 
 /* ---- Watching ---- */
-
-static bool watch(wg_session *s, uint64_t kinds, wg_observer_fn fn, void *user, wg_text *error)
-{
-    if (wg_observe(s->dev, kinds, fn, user, NULL) == WG_OK)
-        return true;
-    wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
-    return false;
-}
 
 bool wg_outputs_watch(wg_outputs *o, wg_session *s, const wg_trace_tile *tile, wg_text *error)
 {
@@ -163,9 +155,9 @@ bool wg_outputs_watch(wg_outputs *o, wg_session *s, const wg_trace_tile *tile, w
         s->konata->words = words;
         wg_konata_begin(s->konata, now);
     }
-    return (!s->log || watch(s, WG_COMMIT_LOG_EVENTS, wg_commit_log_event, s->log, error)) &&
-           (!s->trace || watch(s, WG_TRACE_EVENTS, wg_trace_event, s->trace, error)) &&
-           (!s->konata || watch(s, WG_KONATA_EVENTS, wg_konata_event, s->konata, error));
+    return (!s->log || wg_session_observe(s, WG_COMMIT_LOG_EVENTS, wg_commit_log_event, s->log, error)) &&
+           (!s->trace || wg_session_observe(s, WG_TRACE_EVENTS, wg_trace_event, s->trace, error)) &&
+           (!s->konata || wg_session_observe(s, WG_KONATA_EVENTS, wg_konata_event, s->konata, error));
 }
 
 void wg_outputs_end(wg_session *s, uint64_t cycle)

@@ -11,17 +11,12 @@
  *   sources    the text of the files that lines belong to
  *   why        what `why --json` prints, if --of was given
  */
-#include "cli/session.h"
+#include "cli/page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 extern const char wg_page_html[], wg_page_style[], wg_page_script[];
-
-enum {
-    MOST_LINKS = 120000, /* boxes on a page: some 4 MB */
-    MOST_SOURCES = 48
-};
 
 /* ---- Changes of semaphores ---- */
 
@@ -57,10 +52,7 @@ bool wg_page_open(wg_session *s, wg_text *error)
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
-    if (wg_observe(s->dev, WG_EV_BIT(WG_EV_SEMAPHORE), semaphore_changes, s->page, NULL) == WG_OK)
-        return true;
-    wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
-    return false;
+    return wg_session_observe(s, WG_EV_BIT(WG_EV_SEMAPHORE), semaphore_changes, s->page, error);
 }
 
 void wg_page_free(struct wg_page *p)
@@ -70,7 +62,7 @@ void wg_page_free(struct wg_page *p)
     free(p);
 }
 
-static void steps_json(const struct wg_page *p, uint64_t from, uint64_t to, wg_json *j)
+void wg_page_steps(const struct wg_page *p, uint64_t from, uint64_t to, wg_json *j)
 {
     wg_json_open(j, "steps", '[');
     for (unsigned semaphore = 0; semaphore < 8; semaphore++) {
@@ -100,7 +92,7 @@ static void steps_json(const struct wg_page *p, uint64_t from, uint64_t to, wg_j
 
 /* ---- Boxes ---- */
 
-static size_t links_since(const wg_chain *c, uint64_t from, uint64_t to)
+size_t wg_page_links(const wg_chain *c, uint64_t from, uint64_t to)
 {
     size_t count = 0;
     for (unsigned track = 0; track < WG_TRACKS; track++)
@@ -109,19 +101,26 @@ static size_t links_since(const wg_chain *c, uint64_t from, uint64_t to)
     return count;
 }
 
+uint64_t wg_page_reach(const wg_session *s)
+{
+    const wg_chain *c = &s->costs->chain;
+    uint64_t low = s->costs->from;
+    for (unsigned track = 0; track < WG_TRACKS; track++)
+        if (c->count[track] && c->link[track][0].from > low)
+            low = c->link[track][0].from;
+    return low;
+}
+
 /* The latest part of the run that fits on a page. */
 static uint64_t shown_from(const wg_session *s)
 {
     const wg_chain *c = &s->costs->chain;
-    uint64_t low = s->costs->from, high = s->costs->to;
-    for (unsigned track = 0; track < WG_TRACKS; track++) /* the links do not reach back further */
-        if (c->count[track] && c->link[track][0].from > low)
-            low = c->link[track][0].from;
-    if (links_since(c, low, s->costs->to) <= MOST_LINKS)
+    uint64_t low = wg_page_reach(s), high = s->costs->to;
+    if (wg_page_links(c, low, s->costs->to) <= WG_PAGE_LINKS)
         return low;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (links_since(c, middle, s->costs->to) <= MOST_LINKS)
+        if (wg_page_links(c, middle, s->costs->to) <= WG_PAGE_LINKS)
             high = middle;
         else
             low = middle;
@@ -142,14 +141,7 @@ static const char *kind_of(unsigned track)
     return wg_track_is_core(track) ? "core" : wg_track_is_thread(track) ? "thread" : "unit";
 }
 
-/* Index of the track on the page, for the path. */
-typedef struct boxes {
-    wg_json *j;
-    wg_cost_table kinds;
-    unsigned row[WG_TRACKS];
-} boxes;
-
-static void tracks_json(const wg_session *s, boxes *b, uint64_t from, uint64_t to)
+void wg_page_tracks(const wg_session *s, wg_page_boxes *b, uint64_t from, uint64_t to)
 {
     const wg_chain *c = &s->costs->chain;
     unsigned rows = 0;
@@ -175,14 +167,15 @@ static void tracks_json(const wg_session *s, boxes *b, uint64_t from, uint64_t t
     wg_json_close(b->j, ']');
 }
 
-static void piece_json(void *user, const wg_link *piece)
+static void piece_json(void *user, unsigned tile, const wg_link *piece)
 {
-    boxes *b = user;
-    wg_json_uint(b->j, NULL, b->row[piece->what.track]);
+    wg_page_boxes *b = user;
+    (void)tile;
+    wg_json_uint(b->j, NULL, b->row[wg_track_is_niu(piece->what.track) ? piece->what.core : piece->what.track]);
     wg_json_uint(b->j, NULL, piece->to - piece->from);
 }
 
-static void causes_json(wg_json *j)
+void wg_page_causes(wg_json *j)
 {
     static const unsigned example[] = {WG_AGENT_CORE_B, WG_AGENT_THREAD0, WG_AGENT_MATRIX};
     char name[64], key[96];
@@ -217,24 +210,30 @@ static bool source_json(const char *file, wg_json *j, wg_text *error)
     return true;
 }
 
-static bool sources_json(wg_session *s, const wg_cost_table *kinds, wg_json *j, wg_text *error)
+bool wg_page_add_sources(wg_session *s, const wg_cost_table *kinds, wg_page_sources *all, wg_json *j, wg_text *error)
 {
-    const char *seen[MOST_SOURCES];
-    size_t count = 0;
     bool ok = true;
-    wg_json_open(j, "sources", '[');
-    for (size_t i = 0; ok && i < kinds->count && count < MOST_SOURCES; i++) {
+    for (size_t i = 0; ok && i < kinds->count && all->count < WG_PAGE_SOURCES; i++) {
         const char *file = wg_profile_file(s, &kinds->cost[i]);
         size_t k = 0;
-        while (file && k < count && strcmp(seen[k], file) != 0)
+        while (file && k < all->count && strcmp(all->seen[k], file) != 0)
             k++;
-        if (!file || k < count)
+        if (!file || k < all->count)
             continue;
-        seen[count++] = file;
+        all->seen[all->count++] = file;
         ok = !wg_is_source(file) || source_json(file, j, error);
     }
-    wg_json_close(j, ']');
     return ok;
+}
+
+void wg_page_kinds(wg_session *s, const wg_page_boxes *b)
+{
+    wg_json_open(b->j, "kinds", '[');
+    for (size_t i = 0; i < b->kinds.count; i++)
+        wg_profile_cost_json(s, &b->kinds.cost[i], b->j);
+    wg_json_close(b->j, ']');
+    if (b->kinds.failed)
+        wg_memory_lost();
 }
 
 /* ---- The page ---- */
@@ -261,7 +260,7 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
 {
     wg_json json = {.out = out}, *j = &json;
     wg_text run = {0}, sentence = {0}, hang = {0};
-    boxes b = {.j = j};
+    wg_page_boxes b = {.j = j};
     uint64_t from = shown_from(s), to = s->costs->to;
     wg_report_json(s, status, &run);
     wg_profile_sentence(s, &sentence);
@@ -274,17 +273,17 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
         wg_report_hang(s, &hang);
         wg_json_text(j, "hang", wg_text_of(&hang));
     }
-    tracks_json(s, &b, from, to);
+    wg_page_tracks(s, &b, from, to);
     wg_json_open(j, "path", '[');
-    wg_chain_walk(&s->costs->chain, from, to, piece_json, &b);
+    wg_chain_walk(&(const wg_chain *){&s->costs->chain}, 1, from, to, piece_json, &b);
     wg_json_close(j, ']');
-    steps_json(s->page, from, to, j);
-    wg_json_open(j, "kinds", '[');
-    for (size_t i = 0; i < b.kinds.count; i++)
-        wg_profile_cost_json(s, &b.kinds.cost[i], j);
+    wg_page_steps(s->page, from, to, j);
+    wg_page_kinds(s, &b);
+    wg_page_causes(j);
+    wg_page_sources sources = {.count = 0};
+    wg_json_open(j, "sources", '[');
+    bool ok = wg_page_add_sources(s, &b.kinds, &sources, j, error);
     wg_json_close(j, ']');
-    causes_json(j);
-    bool ok = sources_json(s, &b.kinds, j, error);
     if (ok && s->args->value[WG_OPT_OF]) {
         wg_text why = {0};
         ok = wg_why_json(s->args, &why, error);
@@ -292,8 +291,6 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
         wg_text_free(&why);
     }
     wg_json_close(j, '}');
-    if (b.kinds.failed)
-        wg_memory_lost();
     wg_cost_table_free(&b.kinds);
     wg_text_free(&run);
     wg_text_free(&sentence);
@@ -301,22 +298,21 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
     return ok;
 }
 
-bool wg_page_write(wg_session *s, int status, wg_text *out, wg_text *error)
+bool wg_page_file(const wg_args *args, const char *title, const wg_text *data, wg_text *out, wg_text *error)
 {
-    const char *path = s->args->value[WG_OPT_OUTPUT] ? s->args->value[WG_OPT_OUTPUT] : "report.html";
-    wg_text page = {0}, data = {0};
+    const char *path = args->value[WG_OPT_OUTPUT] ? args->value[WG_OPT_OUTPUT] : "report.html";
+    wg_text page = {0};
     char message[512];
-    bool ok = data_json(s, status, &data, error) && !wg_session_lost_memory(s);
     for (const char *at = wg_page_html, *mark; *at; at = mark) {
         mark = strchr(at + 1, '@');
         mark = mark ? mark : at + strlen(at);
         size_t name = *at == '@' && *mark == '@' ? (size_t)(mark - at) + 1 : 0;
         if (name == 7 && memcmp(at, "@TITLE@", 7) == 0)
-            add_html(&page, s->title);
+            add_html(&page, title);
         else if (name == 7 && memcmp(at, "@STYLE@", 7) == 0)
             wg_text_add(&page, wg_page_style, strlen(wg_page_style));
         else if (name == 6 && memcmp(at, "@DATA@", 6) == 0)
-            add_json(&page, wg_text_of(&data));
+            add_json(&page, wg_text_of(data));
         else if (name == 8 && memcmp(at, "@SCRIPT@", 8) == 0)
             wg_text_add(&page, wg_page_script, strlen(wg_page_script));
         else {
@@ -325,11 +321,20 @@ bool wg_page_write(wg_session *s, int status, wg_text *out, wg_text *error)
         }
         mark++;
     }
-    if (ok && !(ok = wg_file_write(path, wg_text_of(&page), page.size, message, sizeof message)))
+    bool ok = wg_file_write(path, wg_text_of(&page), page.size, message, sizeof message);
+    if (!ok)
         wg_textf(error, "waitgate: %s\n", message);
-    if (ok && !s->args->value[WG_OPT_JSON] && strcmp(path, "-") != 0)
+    else if (!args->value[WG_OPT_JSON] && strcmp(path, "-") != 0)
         wg_textf(out, "\nThe report is %s, %.1f MB: open it in a browser.\n", path, (double)page.size / 1e6);
     wg_text_free(&page);
+    return ok;
+}
+
+bool wg_page_write(wg_session *s, int status, wg_text *out, wg_text *error)
+{
+    wg_text data = {0};
+    bool ok = data_json(s, status, &data, error) && !wg_session_lost_memory(s) &&
+              wg_page_file(s->args, s->title, &data, out, error);
     wg_text_free(&data);
     return ok;
 }

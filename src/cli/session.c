@@ -241,12 +241,22 @@ static bool read_release(wg_session *s, wg_text *error)
     return true;
 }
 
-static bool watch(wg_session *s, uint64_t kinds, wg_observer_fn fn, void *user, wg_text *error)
+bool wg_session_observe(wg_session *s, uint64_t kinds, wg_observer_fn fn, void *user, wg_text *error)
 {
-    if (wg_observe(s->dev, kinds, fn, user, NULL) == WG_OK)
-        return true;
-    wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
-    return false;
+    int id;
+    if (wg_observe(s->dev, kinds, fn, user, &id) != WG_OK) {
+        wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
+        return false;
+    }
+    if (s->observers < sizeof s->observer / sizeof *s->observer)
+        s->observer[s->observers++] = id;
+    return true;
+}
+
+void wg_session_unobserve(wg_session *s)
+{
+    while (s->observers)
+        wg_unobserve(s->dev, s->observer[--s->observers]);
 }
 
 unsigned wg_idle_cores(const wg_session *s)
@@ -270,14 +280,14 @@ bool wg_watch_history(wg_session *s, wg_text *error)
     s->history.place = place;
     s->history.place_user = s;
     s->history.source = wg_session_source;
-    return watch(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error);
+    return wg_session_observe(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error);
 }
 
 bool wg_watch_pages(wg_session *s, wg_text *error)
 {
     s->pages.dev = s->dev;
     s->history.pages = &s->pages;
-    return watch(s, WG_PAGES_EVENTS, wg_pages_event, &s->pages, error);
+    return wg_session_observe(s, WG_PAGES_EVENTS, wg_pages_event, &s->pages, error);
 }
 
 bool wg_watch_stats(wg_session *s, wg_text *error)
@@ -287,7 +297,7 @@ bool wg_watch_stats(wg_session *s, wg_text *error)
         return false;
     }
     wg_stats_begin(s->stats, wg_cycle(s->dev), wg_idle_cores(s), s->desc.arch, s->desc.profile);
-    return watch(s, WG_STATS_EVENTS, wg_stats_event, s->stats, error);
+    return wg_session_observe(s, WG_STATS_EVENTS, wg_stats_event, s->stats, error);
 }
 
 bool wg_watch_timeline(wg_session *s, wg_text *error)
@@ -297,7 +307,7 @@ bool wg_watch_timeline(wg_session *s, wg_text *error)
         return false;
     }
     wg_timeline_begin(s->timeline, wg_cycle(s->dev), wg_idle_cores(s));
-    return watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error);
+    return wg_session_observe(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error);
 }
 
 static bool open_sinks(wg_session *s, wg_text *error)
@@ -417,7 +427,7 @@ bool wg_session_run(wg_session *s, wg_text *error)
     const char *failure = s->args->value[WG_OPT_SAVE_ON_FAILURE];
     if (failure && (s->ended == WG_ENDED_HUNG || !s->expectations_hold) && !wg_saved_write(s, failure, error))
         return false;
-    if (s->costs && !wg_what_if_run(s, error))
+    if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, NULL, NULL, error))
         return false;
     return s->args->command != WG_CMD_CHECK || (wg_verify_races(s, error) && wg_waits_judge(s, error));
 }
@@ -475,22 +485,26 @@ void wg_session_close(wg_session *s)
     memset(s, 0, sizeof *s);
 }
 
+wg_elf *wg_session_elf(const wg_session *s, unsigned core, uint32_t pc)
+{
+    if (s->host_elf)
+        return wg_watch_program(s->host_elf, s, core, pc);
+    return core < WG_CORES ? s->elf[core] : NULL;
+}
+
 bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out)
 {
     wg_session *s = session;
-    wg_elf *elf = core < WG_CORES ? s->elf[core] : NULL;
+    wg_elf *elf[WG_CORES] = {0}, *own = wg_session_elf(s, core, pc);
     *out = (wg_source){0};
     if (WG_IS_HOST_PC(pc) && s->has_tasm)
         *out = (wg_source){.file = s->tasm.name, .line = pc - WG_HOST_PC};
-    if (WG_IS_HOST_PC(pc) || !elf)
+    if (WG_IS_HOST_PC(pc) || !own)
         return out->file != NULL;
     const wg_overlay *over = &s->overlay[core];
-    if (over->elf && pc - over->address < over->bytes) {
-        wg_elf *all[WG_CORES] = {0};
-        all[core] = over->elf;
-        return wg_elf_source(all, core, pc - over->address + over->link, out);
-    }
-    return wg_elf_source(s->elf, core, pc, out);
+    const bool within = over->elf && pc - over->address < over->bytes;
+    elf[core] = within ? over->elf : own;
+    return wg_elf_source(elf, core, within ? pc - over->address + over->link : pc, out);
 }
 
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes)

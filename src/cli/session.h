@@ -74,6 +74,12 @@ typedef struct wg_overlay {
     uint32_t link; /* where its symbols have it */
 } wg_overlay;
 
+/* watch.c: a program of a host's run. */
+typedef struct wg_host_elf {
+    wg_elf *elf;
+    unsigned core, x, y;
+} wg_host_elf;
+
 typedef struct wg_session {
     const wg_args *args;
     wg_device *dev;
@@ -113,13 +119,18 @@ typedef struct wg_session {
     int races_observer;
     struct wg_suppressions *suppressions;
     struct wg_suppression *firmware; /* of reports about tt-metal's firmware; NULL: none yet */
-    unsigned checks;        /* WG_CHECK_RACE … */
-    unsigned fail_on;       /* wg_severity */
-    uint64_t verify_cycles; /* limit for verifying remedies */
+    unsigned checks;                 /* WG_CHECK_RACE … */
+    unsigned fail_on;                /* wg_severity */
+    uint64_t verify_cycles;          /* limit for verifying remedies */
 
     unsigned chip_width; /* of a chip file: its grid; 0: one tile alone */
+    unsigned tile;       /* of a chip file: y * chip_width + x */
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
+
+    struct wg_watch *host_elf; /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
+    int observer[16];          /* of the device, by wg_session_observe() */
+    unsigned observers;
 
     wg_ended ended;
     struct wg_blame *blame; /* NULL: no writers known */
@@ -211,6 +222,11 @@ bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_pages(wg_session *s, wg_text *error);
 bool wg_watch_stats(wg_session *s, wg_text *error);
 bool wg_watch_timeline(wg_session *s, wg_text *error);
+/* Observes the device until wg_session_unobserve(), or for its life. */
+bool wg_session_observe(wg_session *s, uint64_t kinds, wg_observer_fn fn, void *user, wg_text *error);
+void wg_session_unobserve(wg_session *s);
+/* The program of a core that has code at `pc`; NULL: not known. */
+wg_elf *wg_session_elf(const wg_session *s, unsigned core, uint32_t pc);
 /* Cores that do nothing, for a sink that begins now: bit i core i is in reset, bit 8 + i it is parked. */
 unsigned wg_idle_cores(const wg_session *s);
 
@@ -235,7 +251,8 @@ int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_
 
 /* profile.c: the cost of each line. */
 bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);
-bool wg_profile_close(wg_session *s, wg_text *error); /* the run is over; writes the requested files */
+bool wg_profile_end(wg_session *s, uint64_t cycle, wg_text *error); /* the run is over */
+bool wg_profile_close(wg_session *s, wg_text *error);               /* likewise; writes the requested files */
 void wg_report_profile(wg_session *s, wg_text *out);
 void wg_report_profile_json(wg_session *s, wg_json *j);
 /* A wait instruction of a thread: its count, and the cycles it blocked its thread. */
@@ -284,6 +301,10 @@ const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size
 /* The instruction of a core or thread as text. */
 const char *wg_insn_text(void *session, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
 const char *wg_arch_title(wg_arch_id arch);
+
+/* watch.c: of a host's run. */
+struct wg_watch;
+wg_elf *wg_watch_program(const struct wg_watch *w, const wg_session *s, unsigned core, uint32_t pc);
 
 /* Suppressed reports. On failure there is a message, and the part already read must be freed, too. */
 bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error);

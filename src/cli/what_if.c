@@ -36,6 +36,15 @@ typedef struct plan {
     size_t places, room;
 } plan;
 
+/* What runs again: a tile, or a chip with its tiles. */
+typedef struct subject {
+    wg_profiled of;
+    wg_again_fn again; /* NULL: a tile alone */
+    void *chip;
+    plan *plan; /* for each tile */
+} subject;
+static wg_session *first_of(const subject *u) { return u->of.tile[0]; }
+
 /* ---- Factors ---- */
 
 /* "0", "0.5", "2x": thousandths. */
@@ -134,7 +143,7 @@ static bool add_code(plan *p, wg_session *s, unsigned core, const char *file, si
 }
 
 static bool add_line(plan *p, wg_session *s, const char *file, size_t length, unsigned line, uint32_t factor,
-                     wg_text *note, wg_text *error)
+                     wg_text *note, bool *found)
 {
     size_t before = p->places;
     bool ok = true, pushed = false;
@@ -148,9 +157,8 @@ static bool add_line(plan *p, wg_session *s, const char *file, size_t length, un
             }
     if (pushed)
         ok = ok && add_place(p, 0, WG_HOST_PC + line, factor);
-    if (ok && p->places == before)
-        wg_textf(error, "waitgate: --what-if: no instruction comes from line %u of %.*s\n", line, (int)length, file);
-    return ok && p->places != before;
+    *found |= p->places != before;
+    return ok;
 }
 
 /* ---- What is asked for ---- */
@@ -180,9 +188,8 @@ static bool is_word(const char *word, const char *text, size_t length)
     return strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
-/* line:FILE:LINE */
-static bool plan_line(plan *p, wg_session *s, const char *text, size_t length, uint32_t factor, wg_text *note,
-                      wg_text *error)
+/* line:FILE:LINE, of any tile's programs */
+static bool plan_line(subject *u, const char *text, size_t length, uint32_t factor, wg_text *note, wg_text *error)
 {
     uint64_t line = 0;
     const char *colon = memrchr(text, ':', length);
@@ -191,11 +198,17 @@ static bool plan_line(plan *p, wg_session *s, const char *text, size_t length, u
         wg_textf(error, "waitgate: --what-if: `line:%.*s` is not line:FILE:LINE\n", (int)length, text);
         return false;
     }
-    return add_line(p, s, text, (size_t)(colon - text), (unsigned)line, factor, note, error);
+    bool ok = true, found = false;
+    for (unsigned i = 0; ok && i < u->of.tiles; i++)
+        ok = add_line(&u->plan[i], u->of.tile[i], text, (size_t)(colon - text), (unsigned)line, factor, note, &found);
+    if (ok && !found)
+        wg_textf(error, "waitgate: --what-if: no instruction comes from line %u of %.*s\n", (unsigned)line,
+                 (int)(colon - text), text);
+    return ok && found;
 }
 
 /* One WHAT=FACTOR. */
-static bool plan_item(plan *p, wg_session *s, const char *item, size_t length, wg_text *note, wg_text *error)
+static bool plan_item(subject *u, const char *item, size_t length, wg_text *note, wg_text *error)
 {
     const char *equals = memrchr(item, '=', length);
     uint32_t factor;
@@ -208,10 +221,11 @@ static bool plan_item(plan *p, wg_session *s, const char *item, size_t length, w
     }
     size_t name = (size_t)(equals - item);
     if (name > 5 && memcmp(item, "line:", 5) == 0)
-        return plan_line(p, s, item + 5, name - 5, factor, note, error);
+        return plan_line(u, item + 5, name - 5, factor, note, error);
     for (unsigned i = 0; i < WG_COST_GROUPS; i++)
         if (is_word(wg_cost_group_name(i), item, name)) {
-            p->what_if.group[i] = factor;
+            for (unsigned k = 0; k < u->of.tiles; k++)
+                u->plan[k].what_if.group[i] = factor;
             return true;
         }
     for (unsigned i = 0; i < AGENTS; i++) {
@@ -221,17 +235,18 @@ static bool plan_item(plan *p, wg_session *s, const char *item, size_t length, w
         if (why)
             wg_textf(error, "waitgate: --what-if: %s cannot be scaled: %s %s\n", agents[i].name,
                      wg_agent_name(agents[i].agent), why);
-        p->what_if.agent[agents[i].agent] = factor;
+        for (unsigned k = 0; k < u->of.tiles; k++)
+            u->plan[k].what_if.agent[agents[i].agent] = factor;
         return !why;
     }
     return unknown(item, name, error);
 }
 
-static bool plan_list(plan *p, wg_session *s, const char *list, wg_text *note, wg_text *error)
+static bool plan_list(subject *u, const char *list, wg_text *note, wg_text *error)
 {
     for (const char *item = list;;) {
         size_t length = strcspn(item, ",");
-        if (!plan_item(p, s, item, length, note, error))
+        if (!plan_item(u, item, length, note, error))
             return false;
         if (!item[length])
             return true;
@@ -241,14 +256,10 @@ static bool plan_list(plan *p, wg_session *s, const char *list, wg_text *note, w
 
 /* ---- One run ---- */
 
-static bool run_plan(wg_session *s, plan *p, wg_scaled_run *r, wg_text *error)
+static bool run_tile(wg_session *s, const wg_what_if *w, wg_scaled_run *r, wg_text *error)
 {
     wg_session v;
-    if (p->places)
-        qsort(p->place, p->places, sizeof *p->place, wg_scaled_pc_order);
-    p->what_if.place = p->place;
-    p->what_if.places = p->places;
-    bool ok = wg_again_begin(&v, s, s->desc.seed, &p->what_if, error) && wg_drive_silently(&v);
+    bool ok = wg_again_begin(&v, s, s->desc.seed, w, error) && wg_drive_silently(&v);
     if (ok) {
         r->cycles = wg_cycle(v.dev);
         r->ended = v.ended;
@@ -260,24 +271,43 @@ static bool run_plan(wg_session *s, plan *p, wg_scaled_run *r, wg_text *error)
     return ok;
 }
 
-static bool run_list(wg_session *s, const char *list, wg_text *error)
+static bool run_plans(subject *u, wg_scaled_run *r, wg_text *error)
 {
-    wg_scaled_runs *all = s->scaled;
-    wg_scaled_run *more = wg_realloc(all->run, (all->count + 1) * sizeof *more);
-    plan p = {0};
-    if (!more) {
-        wg_textf(error, "waitgate: out of memory\n");
-        return false;
+    wg_what_if *w = wg_calloc(u->of.tiles, sizeof *w);
+    for (unsigned i = 0; w && i < u->of.tiles; i++) {
+        plan *p = &u->plan[i];
+        if (p->places)
+            qsort(p->place, p->places, sizeof *p->place, wg_scaled_pc_order);
+        p->what_if.place = p->place;
+        p->what_if.places = p->places;
+        w[i] = p->what_if;
     }
-    all->run = more;
-    wg_scaled_run *r = &more[all->count];
-    *r = (wg_scaled_run){.what = strdup(list)};
-    all->count++;
-    wg_what_if_begin(&p.what_if);
-    bool ok = r->what && plan_list(&p, s, list, &r->note, error) && run_plan(s, &p, r, error);
+    bool ok = w && (u->again ? u->again(u->chip, w, r, error) : run_tile(first_of(u), w, r, error));
+    free(w);
+    return ok;
+}
+
+static bool run_list(subject *u, const char *list, wg_text *error)
+{
+    wg_scaled_runs *all = first_of(u)->scaled;
+    wg_scaled_run *more = wg_realloc(all->run, (all->count + 1) * sizeof *more);
+    if (more)
+        all->run = more;
+    u->plan = wg_calloc(u->of.tiles, sizeof *u->plan);
+    bool ok = more && u->plan;
+    if (ok) {
+        wg_scaled_run *r = &more[all->count++];
+        *r = (wg_scaled_run){.what = strdup(list)};
+        for (unsigned i = 0; i < u->of.tiles; i++)
+            wg_what_if_begin(&u->plan[i].what_if);
+        ok = r->what && plan_list(u, list, &r->note, error) && run_plans(u, r, error);
+    }
     if (!ok && !error->size)
         wg_textf(error, "waitgate: out of memory\n");
-    free(p.place);
+    for (unsigned i = 0; u->plan && i < u->of.tiles; i++)
+        free(u->plan[i].place);
+    free(u->plan);
+    u->plan = NULL;
     return ok;
 }
 
@@ -293,10 +323,18 @@ static bool took_time(const wg_session *s, unsigned agent)
     return false;
 }
 
-static bool run_half(wg_session *s, const char *what, wg_text *error)
+static bool any_took_time(const subject *u, unsigned agent)
+{
+    for (unsigned i = 0; i < u->of.tiles; i++)
+        if (took_time(u->of.tile[i], agent))
+            return true;
+    return false;
+}
+
+static bool run_half(subject *u, const char *what, wg_text *error)
 {
     char list[512];
-    return snprintf(list, sizeof list, "%s=0.5", what) >= (int)sizeof list || run_list(s, list, error);
+    return snprintf(list, sizeof list, "%s=0.5", what) >= (int)sizeof list || run_list(u, list, error);
 }
 
 /* The dearest lines whose instructions can be scaled. */
@@ -315,30 +353,40 @@ static int by_cycles(const void *left, const void *right)
     return files ? files : a->line < b->line ? -1 : a->line > b->line;
 }
 
-static bool half_lines(wg_session *s, wg_text *error)
+/* Adds a session's lines to those of the others. */
+static void add_lines(wg_session *s, line_cost *lines, size_t *count)
 {
     const wg_cost_table *t = &s->costs->table;
-    line_cost *lines = t->count ? wg_calloc(t->count, sizeof *lines) : NULL;
-    size_t count = 0, k;
-    bool ok = lines || !t->count;
-    for (size_t i = 0; lines && i < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++) {
         const wg_cost *c = &t->cost[i];
         wg_source source = {0};
+        size_t k;
         if (c->doing != WG_DOING_WORK || !c->pc || wg_cost_fixed(c->track) ||
             !wg_session_source(s, c->core, c->pc, &source) || !source.file || strpbrk(source.file, ",="))
             continue;
-        for (k = 0; k < count && (lines[k].line != source.line || strcmp(lines[k].file, source.file) != 0); k++)
+        for (k = 0; k < *count && (lines[k].line != source.line || strcmp(lines[k].file, source.file) != 0); k++)
             ;
-        if (k == count)
-            lines[count++] = (line_cost){source.file, source.line, 0};
+        if (k == *count)
+            lines[(*count)++] = (line_cost){source.file, source.line, 0};
         lines[k].cycles += c->cycles;
     }
+}
+
+static bool half_lines(subject *u, wg_text *error)
+{
+    size_t count = 0, most = 0;
+    for (unsigned i = 0; i < u->of.tiles; i++)
+        most += u->of.tile[i]->costs->table.count;
+    line_cost *lines = most ? wg_calloc(most, sizeof *lines) : NULL;
+    bool ok = lines || !most;
+    for (unsigned i = 0; lines && i < u->of.tiles; i++)
+        add_lines(u->of.tile[i], lines, &count);
     if (count)
         qsort(lines, count, sizeof *lines, by_cycles);
-    for (size_t i = 0; ok && i < count && i < s->top; i++) {
+    for (size_t i = 0; ok && i < count && i < first_of(u)->top; i++) {
         char what[512];
         if (snprintf(what, sizeof what, "line:%s:%u", lines[i].file, lines[i].line) < (int)sizeof what)
-            ok = run_half(s, what, error);
+            ok = run_half(u, what, error);
     }
     free(lines);
     return ok;
@@ -350,20 +398,20 @@ static int by_length(const void *left, const void *right)
     return a->cycles < b->cycles ? -1 : a->cycles > b->cycles ? 1 : strcmp(a->what, b->what);
 }
 
-static bool run_auto(wg_session *s, wg_text *error)
+static bool run_auto(subject *u, wg_text *error)
 {
-    wg_scaled_runs *all = s->scaled;
+    wg_scaled_runs *all = first_of(u)->scaled;
     bool ok = true;
     all->ranked = true;
     for (unsigned i = 0; ok && i < AGENTS; i++)
-        if (!wg_cost_fixed(agents[i].agent) && took_time(s, agents[i].agent))
-            ok = run_half(s, agents[i].name, error);
+        if (!wg_cost_fixed(agents[i].agent) && any_took_time(u, agents[i].agent))
+            ok = run_half(u, agents[i].name, error);
     for (unsigned i = 0; ok && i < WG_COST_GROUPS; i++)
-        ok = run_half(s, wg_cost_group_name(i), error);
-    ok = ok && half_lines(s, error);
+        ok = run_half(u, wg_cost_group_name(i), error);
+    ok = ok && half_lines(u, error);
     if (all->count)
         qsort(all->run, all->count, sizeof *all->run, by_length);
-    while (all->count && all->run[all->count - 1].cycles >= wg_cycle(s->dev)) {
+    while (all->count && all->run[all->count - 1].cycles >= wg_cycle(first_of(u)->dev)) {
         wg_scaled_run *last = &all->run[--all->count];
         free(last->what);
         wg_text_free(&last->note);
@@ -372,8 +420,10 @@ static bool run_auto(wg_session *s, wg_text *error)
     return ok;
 }
 
-bool wg_what_if_run(wg_session *s, wg_text *error)
+bool wg_what_if_run(const wg_profiled *tiles, wg_again_fn again, void *chip, wg_text *error)
 {
+    subject u = {.of = *tiles, .again = again, .chip = chip};
+    wg_session *s = first_of(&u);
     bool ok = true;
     if (!s->args->value[WG_OPT_WHAT_IF])
         return true;
@@ -395,7 +445,7 @@ bool wg_what_if_run(wg_session *s, wg_text *error)
             wg_textf(error, "waitgate: --what-if auto: goes with no other --what-if\n");
             return false;
         }
-        ok = ranks ? run_auto(s, error) : run_list(s, g->value, error);
+        ok = ranks ? run_auto(&u, error) : run_list(&u, g->value, error);
     }
     return ok;
 }

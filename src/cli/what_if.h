@@ -3,7 +3,8 @@
 #ifndef WG_CLI_WHAT_IF_H
 #define WG_CLI_WHAT_IF_H
 
-#include "cli/session.h"
+#include "cli/profile.h"
+#include "machine/what_if.h"
 
 /* One run with scaled costs. */
 typedef struct wg_scaled_run {
@@ -20,8 +21,12 @@ typedef struct wg_scaled_runs {
     bool ranked;                /* --what-if auto: the one that saves most comes first */
 } wg_scaled_runs;
 
-/* All that --what-if asks for, after the run itself. */
-bool wg_what_if_run(wg_session *s, wg_text *error);
+/*
+ * All that --what-if asks for, after the run itself: of a tile alone, or of the tiles of a chip. `again` runs the chip with factors
+ * for each of its tiles; the results are kept with the first tile.
+ */
+typedef bool (*wg_again_fn)(void *chip, const wg_what_if *of_tile, wg_scaled_run *r, wg_text *error);
+bool wg_what_if_run(const wg_profiled *all, wg_again_fn again, void *chip, wg_text *error);
 void wg_what_if_free(wg_scaled_runs *all);
 void wg_report_what_if(const wg_session *s, wg_text *out);
 void wg_report_what_if_json(const wg_session *s, wg_json *j);

@@ -16,13 +16,14 @@ static uint64_t hash_of(const wg_cost *c)
 {
     uint64_t h = mix(c->pc, c->word);
     h = mix(h, (uint64_t)c->address << 32 | (uint64_t)c->resource << 16 | c->holder);
-    return mix(h, (uint64_t)c->track << 16 | (uint64_t)c->core << 8 | c->doing);
+    return mix(h, (uint64_t)c->tile << 24 | (uint64_t)c->track << 16 | (uint64_t)c->core << 8 | c->doing);
 }
 
 static bool same(const wg_cost *a, const wg_cost *b)
 {
     return a->pc == b->pc && a->word == b->word && a->address == b->address && a->resource == b->resource &&
-           a->holder == b->holder && a->track == b->track && a->core == b->core && a->doing == b->doing;
+           a->holder == b->holder && a->track == b->track && a->core == b->core && a->doing == b->doing &&
+           a->tile == b->tile;
 }
 
 /* Twice as many slots; the costs stay where they are. */
@@ -85,9 +86,10 @@ void wg_chain_note(wg_chain *c, uint64_t from, uint64_t to, const wg_cost *what)
         last->to = to;
         return;
     }
-    if (c->count[track] == WG_CHAIN_LINKS) { /* drop the older half */
-        memmove(c->link[track], c->link[track] + WG_CHAIN_LINKS / 2, WG_CHAIN_LINKS / 2 * sizeof *last);
-        c->count[track] = WG_CHAIN_LINKS / 2;
+    const size_t most = c->most ? c->most : WG_CHAIN_LINKS;
+    if (c->count[track] == most) { /* drop the older half */
+        memmove(c->link[track], c->link[track] + most / 2, most / 2 * sizeof *last);
+        c->count[track] = most / 2;
     }
     if (c->count[track] == c->room[track]) {
         size_t room = c->room[track] ? 2 * c->room[track] : 256;
@@ -128,58 +130,136 @@ static bool is_quiet(const wg_cost *what)
     return what->doing == WG_DOING_IDLE || what->doing == WG_DOING_RESET || what->doing == WG_DOING_PARKED;
 }
 
-/* The track that worked last. */
-static unsigned last_at_work(const wg_chain *c, uint64_t to)
+/* ---- The path ---- */
+
+typedef struct walk {
+    const wg_chain *const *chain;
+    unsigned tiles;
+    uint64_t from, at;    /* at: the cycles from here on are charged */
+    unsigned tile, track; /* where the path is */
+    wg_piece_fn piece;
+    void *user;
+} walk;
+
+/* The track that worked last, of any tile. */
+static void begin_at_last_work(walk *w)
 {
-    unsigned best = 0;
     uint64_t latest = 0;
-    for (unsigned track = 0; track < WG_TRACKS; track++)
-        for (size_t i = c->count[track]; i-- > 0;) {
-            const wg_link *link = &c->link[track][i];
-            if (is_quiet(&link->what) || link->from >= to)
-                continue;
-            uint64_t end = link->to < to ? link->to : to;
-            if (end > latest) {
-                latest = end;
-                best = track;
+    for (unsigned tile = 0; tile < w->tiles; tile++)
+        for (unsigned track = 0; track < WG_TRACKS; track++)
+            for (size_t i = w->chain[tile]->count[track]; i-- > 0;) {
+                const wg_link *link = &w->chain[tile]->link[track][i];
+                if (is_quiet(&link->what) || link->from >= w->at)
+                    continue;
+                uint64_t end = link->to < w->at ? link->to : w->at;
+                if (end > latest) {
+                    latest = end;
+                    w->tile = tile;
+                    w->track = track;
+                }
+                break;
             }
-            break;
-        }
-    return best;
 }
 
-uint64_t wg_chain_walk(const wg_chain *c, uint64_t from, uint64_t to, void (*piece)(void *user, const wg_link *piece),
+/* Charges the cycles since `from`, unless there are none. */
+static void charge(walk *w, uint64_t from, unsigned tile, const wg_cost *what)
+{
+    wg_link found = {.from = from > w->from ? from : w->from, .to = w->at, .what = *what};
+    if (found.from >= w->at)
+        return;
+    found.what.cycles = found.to - found.from;
+    found.what.times = 1;
+    w->piece(w->user, tile, &found);
+    w->at = found.from;
+}
+
+/* The index of the tile with this number; w->tiles: it is not observed. */
+static unsigned tile_of(const walk *w, unsigned number)
+{
+    unsigned i = 0;
+    while (i < w->tiles && w->chain[i]->packets.tile != number && !w->chain[i]->packets.alone)
+        i++;
+    return i;
+}
+
+/*
+ * The core polled until `link` ended. If that was for a packet, the path goes back along it to the core that asked. A core sees
+ * the word some cycles later, after the rest of an iteration.
+ */
+enum { SEEN_LATER = 64 };
+static bool follow_packet(walk *w, const wg_link *link)
+{
+    const wg_packets *here = &w->chain[w->tile]->packets;
+    const wg_arrival *a = wg_packets_ended(here, link->what.address, link->from, w->at + SEEN_LATER);
+    unsigned author = a ? tile_of(w, (unsigned)(a->transaction >> 48)) : w->tiles;
+    const wg_sent *s = author < w->tiles ? wg_packets_sent(&w->chain[author]->packets, a->transaction, a->left) : NULL;
+    if (!s || s->core >= WG_CORES || s->cycle >= w->at || a->left >= w->at)
+        return false;
+    if (a->cycle < w->at)
+        charge(w, a->cycle, w->tile, &link->what);
+    wg_cost flight = {.pc = s->pc,
+                      .core = s->core,
+                      .track = (uint8_t)(WG_AGENT_NIU0 + s->noc),
+                      .holder = WG_AGENT_NONE,
+                      .tile = (uint16_t)(1 + (wg_packet_is_answer(a) ? a->sender : here->tile))};
+    if (wg_packet_is_answer(a)) {
+        unsigned other = tile_of(w, a->sender);
+        const wg_arrival *there =
+            other < w->tiles ? wg_packets_arrival(&w->chain[other]->packets, a->transaction, a->left) : NULL;
+        flight.doing = there ? WG_FLIGHT_ANSWER : WG_FLIGHT_BOTH;
+        charge(w, there ? a->left : s->cycle, author, &flight);
+        flight.doing = WG_FLIGHT_THERE;
+        if (there)
+            charge(w, there->cycle, author, &flight);
+    }
+    flight.doing = WG_FLIGHT_REQUEST;
+    charge(w, s->cycle, author, &flight);
+    w->tile = author;
+    w->track = s->core;
+    return true;
+}
+
+uint64_t wg_chain_walk(const wg_chain *const *chain, unsigned tiles, uint64_t from, uint64_t to, wg_piece_fn piece,
                        void *user)
 {
-    uint64_t at = to;
-    unsigned track = last_at_work(c, to), asked = 0;
-    while (at > from) {
-        const wg_link *link = link_before(c, track, at);
+    walk w = {.chain = chain, .tiles = tiles, .from = from, .at = to, .piece = piece, .user = user};
+    unsigned asked = 0;
+    begin_at_last_work(&w);
+    while (w.at > from) {
+        const wg_chain *c = chain[w.tile];
+        const wg_link *link = link_before(c, w.track, w.at);
         if (!link)
-            return at;
-        asked |= 1u << track;
+            return w.at;
+        asked |= 1u << w.track;
         /* A wait that lasts beyond this cycle has not ended yet. */
-        unsigned next = link->to == at && link->what.doing != WG_DOING_WORK ? link->what.holder : WG_AGENT_NONE;
-        if (next < WG_TRACKS && !(asked >> next & 1) && link_before(c, next, at)) {
-            track = next;
+        unsigned next = link->to == w.at && link->what.doing != WG_DOING_WORK ? link->what.holder : WG_AGENT_NONE;
+        if (wg_track_is_niu(next) && link->what.doing == WG_DOING_POLLING && follow_packet(&w, link)) {
+            asked = 0;
             continue;
         }
-        wg_link found = *link;
-        uint64_t begin = link->from > from ? link->from : from;
-        found.from = begin;
-        found.to = at;
-        found.what.cycles = at - begin;
-        found.what.times = 1;
-        piece(user, &found);
-        at = begin;
+        if (next < WG_TRACKS && !(asked >> next & 1) && link_before(c, next, w.at)) {
+            w.track = next;
+            continue;
+        }
+        charge(&w, link->from, w.tile, &link->what);
         asked = 0;
     }
-    return at;
+    return w.at;
+}
+
+const char *wg_flight_name(unsigned flight)
+{
+    static const char *const name[] = {[WG_FLIGHT_REQUEST] = "request",
+                                       [WG_FLIGHT_THERE] = "request-served",
+                                       [WG_FLIGHT_ANSWER] = "answer",
+                                       [WG_FLIGHT_BOTH] = "request-and-answer"};
+    return flight < sizeof name / sizeof *name && name[flight] ? name[flight] : "packet";
 }
 
 void wg_chain_free(wg_chain *c)
 {
     for (unsigned track = 0; track < WG_TRACKS; track++)
         free(c->link[track]);
+    wg_packets_free(&c->packets);
     memset(c, 0, sizeof *c);
 }

@@ -10,11 +10,17 @@
  *   T1        ■■■ push
  *
  * Cycles in which a track works are charged to it. Where it waited, the path continues at the track that ended the wait, from
- * the cycle in which the wait ended. Each cycle of the run is charged once.
+ * the cycle in which the wait ended. Where a core polled for a packet, the path follows the packet: to the tile that sent it,
+ * or, if it is an answer, there and back, to the core that asked. Each cycle of the run is charged once.
+ *
+ *   tile 1-2  B   ■■■■|polling ……………………………|■■■
+ *                     ╲ request        ╱ answer
+ *   tile 2-2  NIU      ╲……………■………………╱
  */
 #ifndef WG_CHAIN_H
 #define WG_CHAIN_H
 
+#include "observe/packets.h"
 #include "observe/tracks.h"
 
 /* Cycles of one track that belong to one instruction and one cause. */
@@ -25,10 +31,21 @@ typedef struct wg_cost {
     uint8_t holder;    /* the agent that ended it, if it is a wait and that is known; else WG_AGENT_NONE */
     uint8_t track;     /* wg_agent */
     uint8_t core;      /* the core whose program contains `pc` */
-    uint8_t doing;     /* wg_doing */
+    uint8_t doing;     /* wg_doing; of a packet: wg_flight */
+    uint16_t tile;     /* 1 + the tile that ended it, or of a packet: its other end; 0: none */
     uint64_t cycles;
     uint64_t times; /* number of occurrences */
 } wg_cost;
+
+/* Pieces of the path in which a packet was under way. Their track is WG_AGENT_NIU0 or 1, `pc` is that of the command. */
+typedef enum wg_flight {
+    WG_FLIGHT_REQUEST = WG_DOING_WORK, /* to the other tile */
+    WG_FLIGHT_THERE,                   /* the other tile's NIU has it, and has not answered yet */
+    WG_FLIGHT_ANSWER,                  /* on its way back */
+    WG_FLIGHT_BOTH                     /* all three: the other tile is not observed */
+} wg_flight;
+static inline bool wg_track_is_niu(unsigned track) { return track == WG_AGENT_NIU0 || track == WG_AGENT_NIU1; }
+const char *wg_flight_name(unsigned flight);
 
 /* Costs that differ only in cycles and times are one. */
 typedef struct wg_cost_table {
@@ -46,11 +63,13 @@ typedef struct wg_link {
     wg_cost what;
 } wg_link;
 
-/* What each track did, in order. The latest links are kept: WG_CHAIN_LINKS of each track. */
+/* What each track did, in order. The latest links are kept. */
 enum { WG_CHAIN_LINKS = 1 << 18 };
 typedef struct wg_chain {
     wg_link *link[WG_TRACKS];
     size_t count[WG_TRACKS], room[WG_TRACKS];
+    wg_packets packets;
+    size_t most; /* links of a track; 0: WG_CHAIN_LINKS */
     bool failed; /* out of memory */
 } wg_chain;
 
@@ -59,10 +78,12 @@ void wg_chain_note(wg_chain *c, uint64_t from, uint64_t to, const wg_cost *what)
 /* The last link of a track, or NULL. */
 wg_link *wg_chain_last(wg_chain *c, unsigned track);
 /*
- * Calls `piece` for each piece of the path within [from, to), the latest first. Returns the cycle at which the path begins:
- * later than `from` if the links do not reach back that far.
+ * The path through the tiles with these chains. Calls `piece` for each piece of it within [from, to), the latest first, with the
+ * index of its tile; a packet's is that of the core that asked for it. Returns the cycle at which the path begins: later than
+ * `from` if the links do not reach back that far.
  */
-uint64_t wg_chain_walk(const wg_chain *c, uint64_t from, uint64_t to, void (*piece)(void *user, const wg_link *piece),
+typedef void (*wg_piece_fn)(void *user, unsigned tile, const wg_link *piece);
+uint64_t wg_chain_walk(const wg_chain *const *chain, unsigned tiles, uint64_t from, uint64_t to, wg_piece_fn piece,
                        void *user);
 void wg_chain_free(wg_chain *c);
 

@@ -37,20 +37,34 @@ static void spend(wg_costs *p, uint64_t from, uint64_t to, const wg_cost *what)
 
 static unsigned writer_slot(uint32_t address) { return address >> 2 & (WG_COSTS_WRITERS - 1); }
 
-/* The polling is over: the last writer of the word has ended it. */
-static void polling_ends(wg_costs *p, wg_costs_core *k)
+/* Who ended the polling: whoever wrote the word last, or the packet that changed the NIU's register. */
+static void find_holder(wg_costs *p, wg_costs_core *k, uint64_t now)
 {
-    unsigned slot = writer_slot(k->polled.what.address);
+    const uint32_t address = k->polled.what.address;
+    const unsigned slot = writer_slot(address);
+    const wg_arrival *a = wg_packets_ended(&p->chain.packets, address, k->polled.from, now);
+    bool core = address && p->wrote[slot].address == address;
+    if (wg_packets_niu(address) < 2)
+        k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + wg_packets_niu(address));
+    else if (core && (!a || p->wrote[slot].cycle > a->cycle))
+        k->polled.what.holder = p->wrote[slot].core;
+    else if (a)
+        k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + a->noc);
+    if (a && wg_track_is_niu(k->polled.what.holder) && !p->chain.packets.alone)
+        k->polled.what.tile = (uint16_t)(1 + a->sender);
+}
+
+static void polling_ends(wg_costs *p, wg_costs_core *k, uint64_t now)
+{
     if (k->polled.from == k->polled.to)
         return;
-    if (k->polled.what.address && p->wrote[slot].address == k->polled.what.address)
-        k->polled.what.holder = p->wrote[slot].core;
+    find_holder(p, k, now);
     spend(p, k->polled.from, k->polled.to, &k->polled.what);
     k->polled.to = k->polled.from;
 }
 
 /* The iteration is over; whether it only repeated the previous one is now known. */
-static void iteration_ends(wg_costs *p, wg_costs_core *k, bool polled)
+static void iteration_ends(wg_costs *p, wg_costs_core *k, bool polled, uint64_t now)
 {
     if (polled && k->steps) {
         wg_cost what = k->step[0].what;
@@ -60,11 +74,12 @@ static void iteration_ends(wg_costs *p, wg_costs_core *k, bool polled)
         what.doing = WG_DOING_POLLING;
         what.resource = 0;
         what.holder = WG_AGENT_NONE;
+        what.tile = 0;
         if (k->polled.from == k->polled.to)
             k->polled = (wg_link){k->step[0].from, 0, what};
         k->polled.to = k->step[k->steps - 1].to;
     } else {
-        polling_ends(p, k);
+        polling_ends(p, k, now);
         for (unsigned i = 0; i < k->steps; i++)
             spend(p, k->step[i].from, k->step[i].to, &k->step[i].what);
     }
@@ -81,7 +96,7 @@ static void core_spends(wg_costs *p, const wg_interval *i, uint64_t to)
     k->done = to;
     bool working = i->doing == WG_DOING_WORK, stalls = i->doing >= WG_DOING_STALL;
     if (k->steps == WG_COSTS_STEPS) { /* too long to be a poll */
-        iteration_ends(p, k, false);
+        iteration_ends(p, k, false, from);
         k->signature = 0;
     }
     k->step[k->steps++] = (wg_link){from,
@@ -100,7 +115,7 @@ static void core_retires(wg_costs *p, const wg_event *e)
     wg_costs_core *k = &p->core[e->agent];
     uint32_t pc = (uint32_t)e->a;
     if (pc <= k->pc) { /* a new iteration, perhaps */
-        iteration_ends(p, k, k->signature && k->signature == k->before && k->load_pc);
+        iteration_ends(p, k, k->signature && k->signature == k->before && k->load_pc, e->cycle);
         k->before = k->signature;
         k->signature = 1;
         k->load_pc = 0;
@@ -135,6 +150,7 @@ static void core_requests(wg_costs *p, const wg_event *e)
     if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ) {
         p->wrote[writer_slot(address)].address = address;
         p->wrote[writer_slot(address)].core = e->agent;
+        p->wrote[writer_slot(address)].cycle = e->cycle;
     }
 }
 
@@ -266,6 +282,13 @@ void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held)
     wg_tracks_begin(&p->tracks, cycle, held, interval, p);
 }
 
+void wg_costs_place(wg_costs *p, wg_arch_id arch, unsigned tile, bool alone)
+{
+    p->chain.packets.arch = arch;
+    p->chain.packets.tile = (uint16_t)tile;
+    p->chain.packets.alone = alone;
+}
+
 static void window(wg_costs *p, const wg_event *e)
 {
     if (p->from_pc && e->a == p->from_pc) {
@@ -281,6 +304,7 @@ static void window(wg_costs *p, const wg_event *e)
 void wg_costs_event(void *user, const wg_event *e)
 {
     wg_costs *p = user;
+    wg_packets_event(&p->chain.packets, e);
     if (e->agent >= WG_TRACKS)
         return;
     bool core = wg_track_is_core(e->agent), gate = wg_track_is_thread(e->agent);
@@ -320,6 +344,8 @@ static int dearest(const void *left, const void *right)
         return a->doing < b->doing ? -1 : 1;
     if (a->holder != b->holder)
         return a->holder < b->holder ? -1 : 1;
+    if (a->tile != b->tile)
+        return a->tile < b->tile ? -1 : 1;
     uint64_t x = (uint64_t)a->resource << 32 | a->address, y = (uint64_t)b->resource << 32 | b->address;
     if (x != y)
         return x < y ? -1 : 1;
@@ -335,7 +361,7 @@ void wg_costs_end(wg_costs *p, uint64_t cycle)
     wg_tracks_end(&p->tracks, cycle);
     for (unsigned i = 0; i < WG_TRACKS; i++)
         if (wg_track_is_core(i))
-            iteration_ends(p, &p->core[i], false);
+            iteration_ends(p, &p->core[i], false, cycle);
     if (p->from_pc) /* that pc was never executed */
         p->from = cycle;
     p->to = p->to < cycle ? p->to : cycle;

@@ -7,7 +7,8 @@
  *   gate   to the instruction that passes or waits; stalls by a latched wait belong to the wait; an empty gate's cycles
  *          belong to the instruction that arrives next unit   to the oldest instruction in it
  *
- * A core polls while an iteration of a loop computes exactly the same as the previous one.
+ * A core polls while an iteration of a loop computes exactly the same as the previous one. Who wrote the word last has ended it: a core,
+ * or a packet, whose sender is another tile.
  */
 #ifndef WG_COSTS_H
 #define WG_COSTS_H
@@ -59,6 +60,7 @@ typedef struct wg_costs {
     uint8_t poster[8];             /* last agent to change each semaphore */
     uint64_t posted[8];            /* … and when */
     struct {
+        uint64_t cycle;
         uint32_t address;
         uint8_t core;
     } wrote[WG_COSTS_WRITERS]; /* the core that wrote a word last, by a hash of the address */
@@ -66,9 +68,11 @@ typedef struct wg_costs {
 } wg_costs;
 #define WG_COSTS_EVENTS \
     (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_LATCHED) | WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_CORE_REQUEST) | \
-     WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_SEMAPHORE))
+     WG_EV_BIT(WG_EV_SEMAPHORE) | WG_PACKETS_EVENTS)
 
 void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held);
+/* The tile's place in its chip; `alone`: there is none. */
+void wg_costs_place(wg_costs *p, wg_arch_id arch, unsigned tile, bool alone);
 void wg_costs_event(void *costs, const wg_event *e);
 /* Closes all intervals and sorts the costs, the largest of each track first. */
 void wg_costs_end(wg_costs *p, uint64_t cycle);

@@ -155,6 +155,82 @@ def many_boxes(d):
         assert not b.complaints(), b.complaints()
 
 
+@test
+def a_chip(d):
+    """Two tiles: the map, links and traffic of the shown cycles are those of the data; a click opens a tile; the path leads from tile to tile."""
+    path, data = report(d, EXAMPLES / "relay.yaml")
+    assert path.stat().st_size < 5_000_000 and [t["name"] for t in data["tiles"]] == ["1-2", "2-2"]
+    tiles = {t["name"]: t for t in data["tiles"]}
+
+    def busy(name, a, b):
+        shares = []
+        for track in tiles[name]["tracks"]:
+            at, work = data["from"], 0
+            for length, what in zip(track["links"][::2], track["links"][1::2]):
+                if tiles[name]["kinds"][what]["cause"] in ("executing", "issued", "busy"):
+                    work += max(0, min(b, at + length) - max(a, at))
+                at += length
+            shares.append(work / (b - a))
+        return max(shares)
+
+    def shown(b):
+        b.run("waitgate.drawChip()")
+        return b.run("return [waitgate.view.from, waitgate.view.to, waitgate.busy()]")
+
+    with Browser() as b:
+        b.open(path)
+        assert b.run("return document.querySelectorAll('#grid .tile').length") == 2 and b.text("#tile-name") == "Tile 2-2"
+        assert "2-2 B at relay.c" in b.text("#path-sentence")
+        for zoom in (None, (3300, 5200)):
+            if zoom:
+                b.run("waitgate.show(arguments[0], arguments[1])", *zoom)
+            a, to, drawn = shown(b)
+            assert all(abs(drawn[name] - busy(name, a, to)) < 1e-6 for name in tiles), (drawn, a, to)
+            shares = b.run("return [...document.querySelectorAll('#grid .tile text')].map(e => e.textContent)")
+            assert shares == [f"{100 * busy(name, a, to):.0f}" for name in tiles], shares
+            rows = b.run("return [...document.querySelectorAll('#streams tr')].map(e => [...e.cells].map(c => c.textContent))")[1:]
+            packets = [data["packets"][i:i + 6] for i in range(0, len(data["packets"]), 6)]
+            inside = [p for p in packets if p[0] == 2 * 17 + 1 and p[4] > a and p[3] < to]
+            assert rows[0] == ["1-2", "2-2", "0", str(len(inside)), f"{sum(p[5] for p in inside):,}"], (rows, len(inside))
+        # One link there, and the way around the torus back.
+        assert b.run("return [waitgate.wayOf(35, 36, 0).length, waitgate.wayOf(36, 35, 0).length, waitgate.wayOf(36, 35, 1).length]") == [2, 17, 2]
+        assert b.run("return document.querySelectorAll('#grid line.noc0').length") == 17
+        shot(b, "chip")
+        b.run("waitgate.show(arguments[0], arguments[1])", data["from"], data["to"])
+        b.run("document.querySelector('#grid .tile[data-name=\"1-2\"]').dispatchEvent(new Event('click'))")
+        assert b.text("#tile-name") == "Tile 1-2" and "fill" in b.text("#core-table")
+        names = b.run("return [...document.querySelectorAll('#labels div')].map(e => e.textContent)")
+        assert names == [t["name"] for t in tiles["1-2"]["tracks"]], names
+        # A wait for the other tile: its name leads there. A row of the critical path does, too.
+        b.run("waitgate.find('waiting for tile 2-2')")
+        assert "2-2" in b.text("#selected"), b.text("#selected")
+        b.run("[...document.querySelectorAll('#selected a')].find(a => a.textContent === '2-2').click()")
+        assert b.run("return waitgate.open()") == "2-2"
+        b.run("[...document.querySelectorAll('#path-table tr')].find(r => r.textContent.startsWith('1-2 NoC 0')).click()")
+        assert b.run("return waitgate.open()") == "1-2" and "noc.h" in b.text("#source-name"), b.text("#source-name")
+        assert b.run("return waitgate.picked().name") == "B"
+        b.click("#theme")
+        shot(b, "chip-dark")
+        assert not b.complaints(), b.complaints()
+
+
+@test
+def a_chip_that_hangs(d):
+    """The report of each tile that stands still, and the graph of the open one."""
+    (d / "chip.yaml").write_text("tiles:\n  - at: [1, 2]\n    brisc: hello.brisc.elf\n  - at: [3, 4]\n    trisc1: launch_pcbuf.trisc1.elf\n")
+    for name in ("hello.brisc.elf", "launch_pcbuf.trisc1.elf"):
+        (d / name).symlink_to((EXAMPLES / name).resolve())
+    path, data = report(d, d / "chip.yaml", status=3)
+    with Browser() as b:
+        b.open(path)
+        assert "Hangs" in b.text("#summary") and "tile 3-4" in b.text("#hang") and "tile 1-2" not in b.text("#hang"), b.text("#hang")
+        b.run("waitgate.openTile(1)")
+        assert b.run("return document.querySelectorAll('#hang-graph line').length") >= 1
+        b.run("waitgate.openTile(0)")
+        assert b.run("return document.getElementById('hang-graph').style.display") == "none"
+        assert not b.complaints(), b.complaints()
+
+
 if missing():
     print(f"not installed: {', '.join(missing())} (scripts/setup --test installs it)")
     sys.exit(1)

@@ -86,6 +86,7 @@ def others(folder):
     valid("chip", "run", folder / "chip.yaml")
     (folder / "cluster.yaml").write_text("topology: p300\nfaults:\n  - cut: {link: [0, 2], cycle: 5}\n")
     valid("cluster", "run", folder / "cluster.yaml")
+    valid("chip", "profile", "--what-if", "noc=2", folder / "chip.yaml")
 
 
 @test

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python module, as its users have it: run by pytest with the plugin, against the library of the build."""
 import json
+import os
 import pathlib
 import re
 import struct
@@ -35,6 +36,47 @@ def test_hang_is_an_exception_with_the_report(tile):
     assert "mutex 3 is held" in str(error.value) and "thread 0 holds it" in str(error.value)
     assert json.loads(tile.hang_report("json"))
     assert tile.run(hang_is_error=False) == "hung"
+
+
+def test_profile_of_a_tile(tile, tmp_path):
+    with tile.watch(trace=tmp_path / "t.json", log=tmp_path / "t.log", profile=True, timeline=True) as p:
+        tile.push(0, *["ttadddmareg 1, 6, 1, 6"] * 50)
+        tile.run()
+        with pytest.raises(waitgate.Error):
+            p.text  # it has not ended
+    end = tile.cycle
+    tile.push(0, "ttadddmareg 1, 6, 1, 6")
+    tile.run()
+    assert end < tile.cycle and "thread 0" in p.text and "critical path" in str(p)
+    said = p.data
+    tracks = said["cost_profile"]["tracks"]
+    assert said["cost_profile"]["to"] == end and all(sum(c["cycles"] for c in t["costs"]) == end for t in tracks)
+    assert "Scalar Unit" in p.timeline and "<pre>" in p._repr_html_()
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    assert sum(e["ph"] == "X" and e["cat"] == "executing" for e in events) == 50
+    assert sum(" issued " in line for line in (tmp_path / "t.log").read_text().splitlines()) == 50
+    p.report(tmp_path / "page.html")
+    assert "Scalar Unit" in (tmp_path / "page.html").read_text()
+    with pytest.raises(waitgate.Error, match="no/such"):
+        tile.watch(trace=tmp_path / "no/such/t.json")
+
+
+def test_profile_of_a_chip(tmp_path):
+    path = pathlib.Path(os.environ.get("WAITGATE_BUILD", ROOT / "build")) / "examples/hello.brisc.elf"
+    elf = waitgate.Elf(path) if path.exists() else None
+    with waitgate.Chip("bh") as chip:
+        with chip.watch((1, 2), (2, 2), trace=tmp_path / "t.pftrace.zst", timeline=True) as p:
+            for x in (1, 2):
+                if elf is not None:
+                    chip.tile(x, 2).load("b", elf)
+            chip.run()
+        assert [t["tile"] for t in p.data["chip_profile"]["map"]] == ["1-2", "2-2"] and "tile 2-2" in p.timeline
+        assert (tmp_path / "t.pftrace.zst").read_bytes()[:4] == bytes([0x28, 0xB5, 0x2F, 0xFD])
+        assert elf is None or "hello.c:" in p.text
+        with pytest.raises(waitgate.Error, match="Chip.watch"):
+            chip.tile(1, 2).profile()
+        with pytest.raises(waitgate.Error, match="DRAM tile"):
+            chip.watch((0, 0))
 
 
 def test_memory_and_arrays(tile):
@@ -209,7 +251,7 @@ def test_page(monkeypatch):
     """The programs of docs/python.md do what the page says."""
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/python.md").read_text(), re.S | re.M)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     scope = {"waitgate": waitgate, "np": np}
-    for block in blocks[:2]:
+    for block in blocks[:3]:
         exec(block, scope)

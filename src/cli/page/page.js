@@ -5,15 +5,30 @@
 const data = JSON.parse(document.getElementById('data').textContent);
 const $ = id => document.getElementById(id);
 const ROW = 22, TOP = 20, LABELS = 150;
-const kinds = data.kinds;                       // what a box can be: cause, line, instruction
+// A chip has several tiles, of which one is open in the timeline; a tile alone is its own only one.
+const tiles = data.tiles || [data], run = data.run;
+let current = 0, tracks = [], kinds = [], steps = [];
+const runOf = i => data.tiles ? run.tiles.find(t => t.x === tiles[i].x && t.y === tiles[i].y) : run;
 // Boxes follow each other without gap: each has a length, and begins where the one before it ends.
-const tracks = data.tracks.map((t, index) => {
-  const count = t.links.length / 2, edge = new Float64Array(count + 1), what = new Uint32Array(count);
+const tracksOf = tile => tile.made = tile.made || tile.tracks.map((t, index) => {
+  const count = t.links.length / 2, edge = new Float64Array(count + 1), work = new Float64Array(count + 1), what = new Uint32Array(count);
   edge[0] = data.from;
-  for (let n = 0; n < count; n++) { edge[n + 1] = edge[n] + t.links[2 * n]; what[n] = t.links[2 * n + 1]; }
-  return {name: t.name, kind: t.kind, index, count, edge, what};
+  for (let n = 0; n < count; n++) {
+    edge[n + 1] = edge[n] + t.links[2 * n];
+    what[n] = t.links[2 * n + 1];
+    work[n + 1] = work[n] + (WORK.includes(tile.kinds[what[n]].cause) ? t.links[2 * n] : 0); // cycles at work so far
+  }
+  return {name: t.name, kind: t.kind, index, count, edge, what, work};
 });
+const QUIET = ['idle', 'empty', 'reset', 'parked'], WORK = ['executing', 'issued', 'busy'];
 const begin = (t, n) => t.edge[n], end = (t, n) => t.edge[n + 1], kind = (t, n) => kinds[t.what[n]];
+// The critical path, the latest piece first. Of a chip: tile, track, cycles; a packet under way has the track -1 - NoC.
+const path = [];
+for (let n = 0, b = data.to, stride = data.chip ? 3 : 2; n < data.path.length; n += stride) {
+  const a = b - data.path[n + stride - 1];
+  path.push({tile: data.chip ? data.path[n] : 0, track: data.path[n + stride - 2], from: a, to: b});
+  b = a;
+}
 const view = {from: data.from, to: Math.max(data.to, data.from + 1)};
 let picked = null, showPath = true;             // picked: {track, n}
 
@@ -27,8 +42,9 @@ const element = (tag, text, attributes) => {
 const number = n => n.toLocaleString('en-US');
 const base = file => file ? file.split('/').pop() : '';
 const where = k => k.file ? `${base(k.file)}:${k.line}` + (k.function ? ` ${k.function}` : '') : k.function || k.pc || '';
-const cause = k => k.address ? `${k.cause} ${k.address}` : k.holder ? `${k.cause} (${k.holder})` : k.cause;
-const QUIET = ['idle', 'empty', 'reset', 'parked'], WORK = ['executing', 'issued', 'busy'];
+const cause = k => k.who && k.who.startsWith('NIU') ? `${k.cause}, ${k.other_tile}` : k.cause === 'polling' && k.other_tile ?
+  /^0xffb[23]/.test(k.address) ? `waiting for NoC, ${k.other_tile}` : `waiting for tile ${k.other_tile} (${k.address})` :
+  k.address ? `${k.cause} ${k.address}` : k.holder ? `${k.cause} (${k.holder})` : k.cause;
 const colourName = k => WORK.includes(k.cause) ? 'work' : k.cause === 'polling' ? 'poll' : QUIET.includes(k.cause) ? 'rest' : 'stall';
 let colours = {};
 const readColours = () => {
@@ -137,19 +153,20 @@ const drawPath = () => {
   context.strokeStyle = colours.path;
   context.lineWidth = 2;
   context.beginPath();
-  let after = null, b = data.to;
-  for (let n = 0; n < data.path.length && b > view.from; n += 2) {
-    const track = data.path[n], a = b - data.path[n + 1], level = y(track) + ROW - 2;
-    if (after !== null && after !== track && b <= view.to) {
-      context.moveTo(x(b), y(after) + ROW - 2);
-      context.lineTo(x(b), level);
+  let after = null;
+  for (const p of path) {
+    if (p.to <= view.from) break;
+    if (p.tile !== current || p.track < 0) { after = null; continue; }
+    const level = y(p.track) + ROW - 2;
+    if (after !== null && after !== p.track && p.to <= view.to) {
+      context.moveTo(x(p.to), y(after) + ROW - 2);
+      context.lineTo(x(p.to), level);
     }
-    if (a < view.to) {
-      context.moveTo(Math.max(0, x(a)), level);
-      context.lineTo(Math.min(width, x(b)), level);
+    if (p.from < view.to) {
+      context.moveTo(Math.max(0, x(p.from)), level);
+      context.lineTo(Math.min(width, x(p.to)), level);
     }
-    after = track;
-    b = a;
+    after = p.track;
   }
   context.stroke();
   context.lineWidth = 1;
@@ -182,19 +199,20 @@ const draw = () => {
   drawAxis();
   context.textBaseline = 'middle';
   tracks.forEach(drawTrack);
-  data.steps.forEach(drawSteps);
+  steps.forEach(drawSteps);
   drawPath();
   drawPicked();
 };
 let waiting = false;
 const redraw = () => {
+  chipLater();
   if (waiting) return;
   waiting = true;
   requestAnimationFrame(() => { waiting = false; draw(); });
 };
 const resize = () => {
   width = $('timeline').clientWidth - LABELS;
-  height = TOP + ROW * (tracks.length + data.steps.length) + 4;
+  height = TOP + ROW * (tracks.length + steps.length) + 4;
   canvas.width = Math.round(width * devicePixelRatio);
   canvas.height = Math.round(height * devicePixelRatio);
   canvas.style.height = height + 'px';
@@ -234,6 +252,12 @@ const pick = (t, n) => {
     row('Line', td);
   }
   if (k.address) row('Polled', k.address);
+  const other = data.chip && k.other_tile ? tiles.findIndex(tile => tile.name === k.other_tile) : -1;
+  if (k.other_tile) {
+    const td = element('td');
+    td.append(other < 0 ? k.other_tile : element('a', k.other_tile, {onclick: () => openTile(other)}));
+    row('Tile', td);
+  }
   const by = tracks.find(other => other.name === k.holder);
   if (by) {
     const td = element('td'), a = element('a', k.holder);
@@ -261,14 +285,17 @@ const reveal = (t, n) => {
 };
 
 // ---- Source ----
-const costs = {};                               // file → line → cycles on the critical path, and of all tracks
-for (const t of tracks)
-  for (let n = 0; n < t.count; n++) {
-    const k = kind(t, n);
-    if (!k.file || QUIET.includes(k.cause)) continue;
-    const lines = costs[k.file] = costs[k.file] || {}, line = lines[k.line] = lines[k.line] || {all: 0, path: 0};
-    line.all += end(t, n) - begin(t, n);
-  }
+let costs = {};                                 // file → line → cycles of all tracks of the open tile
+const countCosts = () => {
+  costs = {};
+  for (const t of tracks)
+    for (let n = 0; n < t.count; n++) {
+      const k = kind(t, n);
+      if (!k.file || QUIET.includes(k.cause)) continue;
+      const lines = costs[k.file] = costs[k.file] || {}, line = lines[k.line] = lines[k.line] || {all: 0};
+      line.all += end(t, n) - begin(t, n);
+    }
+};
 let shownFile = null;
 const showSource = k => {
   const source = data.sources.find(s => s.name === k.file), box = $('lines');
@@ -299,27 +326,47 @@ const tableOf = (id, rows, whole) => {
   for (const r of rows.slice(0, 60)) {
     const tr = table.insertRow();
     tr.className = 'link';
-    tr.append(element('td', r.who), element('td', number(r.cycles), {className: 'number'}),
+    tr.append(element('td', r.tile ? `${r.tile} ${r.who.replace('NIU', 'NoC')}` : r.who), element('td', number(r.cycles), {className: 'number'}),
               element('td', (100 * r.cycles / Math.max(1, whole)).toFixed(1), {className: 'number'}), element('td', cause(r)),
               element('td', where(r)), element('td', r.instruction || ''));
     tr.onclick = () => {
-      const t = tracks.find(other => other.name === r.who);
+      if (r.tile && r.tile !== tiles[current].name) openTile(tiles.findIndex(tile => tile.name === r.tile));
+      const who = r.who.startsWith('NIU') ? r.program : r.who, t = tracks.find(other => other.name === who);
       for (let n = 0; t && n < t.count; n++) {
         const k = kind(t, n);
-        if (k.pc === r.pc && k.cause === r.cause && k.holder === r.holder) { reveal(t, n); return; }
+        if (k.pc === r.pc && k.cause === r.cause && k.holder === r.holder || (r.who !== who && k.pc === r.pc)) { reveal(t, n); return; }
       }
     };
   }
   if (!rows.length) table.insertRow().append(element('td', 'Nothing.'));
-  $(id).append(table);
+  $(id).replaceChildren(table);
 };
-const run = data.run, whole = run.cost_profile.to - run.cost_profile.from;
-const rowsOf = wanted => run.cost_profile.tracks.filter(t => t.kind === wanted)
+const length = (data.chip ? run.chip_profile : run.cost_profile).to - (data.chip ? run.chip_profile : run.cost_profile).from;
+const rowsOf = wanted => runOf(current).cost_profile.tracks.filter(t => t.kind === wanted)
   .flatMap(t => t.costs.map(c => ({...c, who: t.name}))).filter(c => !QUIET.includes(c.cause)).sort((a, b) => b.cycles - a.cycles);
-tableOf('path-table', run.cost_profile.critical_path.costs, whole);
-tableOf('core-table', rowsOf('core'), whole);
-tableOf('thread-table', rowsOf('thread'), whole);
-tableOf('unit-table', rowsOf('unit'), whole);
+tableOf('path-table', (data.chip ? run.chip_profile : run.cost_profile).critical_path.costs, length);
+
+// Shows a tile in the timeline and in the tables.
+const openTile = i => {
+  current = i;
+  tracks = tracksOf(tiles[i]);
+  kinds = tiles[i].kinds;
+  steps = tiles[i].steps;
+  shownFile = null;
+  countCosts();
+  for (const wanted of ['core', 'thread', 'unit']) tableOf(`${wanted}-table`, rowsOf(wanted), length);
+  $('labels').replaceChildren();
+  for (const row of [...tracks, ...steps]) $('labels').append(element('div', row.name, {title: row.name}));
+  for (const div of $('labels').children) { div.style.height = ROW + 'px'; div.style.lineHeight = ROW + 'px'; }
+  if (data.chip) {
+    $('tile-name').hidden = false;
+    $('tile-name').textContent = `Tile ${tiles[i].name}`;
+    for (const g of $('grid').querySelectorAll('.tile')) g.classList.toggle('open', g.dataset.name === tiles[i].name);
+  }
+  pick(null, -1);
+  drawHang();
+  resize();
+};
 
 // ---- Search: an instruction, a line, a cause, or a cycle ----
 let lastFound = {text: '', track: 0, n: -1};
@@ -333,25 +380,32 @@ const find = text => {
     $('search-result').textContent = `cycle ${number(cycle)}`;
     return;
   }
-  const matching = kinds.map(k => [cause(k), where(k), k.instruction || ''].join(' ').toLowerCase().includes(wanted));
   const hits = [];
-  for (const t of tracks)
-    for (let n = 0; n < t.count; n++)
-      if (matching[t.what[n]]) hits.push([begin(t, n), t, n]);
+  for (let i = 0; i < tiles.length; i++) {
+    const tile = (current + i) % tiles.length, own = tiles[tile].kinds;
+    const matching = own.map(k => [cause(k), where(k), k.instruction || ''].join(' ').toLowerCase().includes(wanted));
+    for (const t of tracksOf(tiles[tile]))
+      for (let n = 0; n < t.count; n++)
+        if (matching[t.what[n]]) hits.push([begin(t, n), tile, t, n]);
+    if (hits.length) break; // another tile only if this one has nothing
+  }
   hits.sort((a, b) => a[0] - b[0]);
   if (!hits.length) { $('search-result').textContent = 'not found'; return; }
   const at = lastFound.text === wanted ? (lastFound.at + 1) % hits.length : 0;
   lastFound = {text: wanted, at};
   $('search-result').textContent = `${at + 1} of ${number(hits.length)} (Enter: next)`;
-  reveal(hits[at][1], hits[at][2]);
+  if (hits[at][1] !== current) openTile(hits[at][1]);
+  reveal(hits[at][2], hits[at][3]);
 };
 
 // ---- The words on top ----
+const findings = data.chip ? [...run.findings.map(f => ({...f.finding, tile: `${f.x}-${f.y}`})),
+                              ...run.tiles.flatMap(t => t.findings.map(f => ({...f, tile: `${t.x}-${t.y}`})))] : run.findings;
 $('title').textContent = run.program;
 const endings = {done: 'Done', until: 'Done (--until)', hang: 'Hangs', limit: 'Stopped by --max-cycles', finding: 'Stopped by a finding', interrupted: 'Interrupted'};
 $('summary').textContent = `${endings[run.result] || run.result} after ${number(run.cycles)} cycles, ${run.arch === 'wh' ? 'Wormhole B0' : 'Blackhole A0'}. ` +
   (data.from > 0 || data.to < run.cycles ? `The page shows cycles ${number(data.from)} to ${number(data.to)}. ` : '') +
-  (run.findings.length ? `${run.findings.length} findings.` : 'No findings.');
+  (findings.length ? `${findings.length} findings.` : 'No findings.');
 $('path-sentence').textContent = data.sentence;
 $('footer').textContent = `waitgate ${run.waitgate}. One row per core, Wait Gate and unit; every cycle of each row is charged to a line and a cause.`;
 if (data.hang) {
@@ -395,11 +449,11 @@ if (data.why) {
   $('why-verdict').append(...verdict.map(text => element('li', text)));
   $('why-tree').append(...whyTree(why.writers, 0));
 }
-for (const f of run.findings) {
+for (const f of findings) {
   $('findings-section').hidden = false;
   const div = element('div', undefined, {className: 'finding'}), a = element('a', `cycle ${number(f.cycle)}`);
   a.onclick = () => find(String(f.cycle));
-  div.append(element('b', `${f.severity}: ${f.code}`), f.who ? `, ${f.who}, ` : ' ', a, f.place ? `, ${f.place}` : '', element('br'),
+  div.append(element('b', `${f.severity}: ${f.code}`), f.tile ? `, tile ${f.tile}` : '', f.who ? `, ${f.who}, ` : ' ', a, f.place ? `, ${f.place}` : '', element('br'),
              `${f.detail ? f.detail + '. ' : ''}${f.cause} ${f.remedy}`);
   $('findings').append(div);
 }
@@ -412,8 +466,9 @@ for (const [name, colour] of [['at work', 'work'], ['waiting', 'stall'], ['polli
 
 // The hang's graph: who waits for whom, on a circle.
 const drawHang = () => {
-  const hang = run.hang || {}, edges = hang.edges || [], decisive = new Set(hang.path || []);
-  if (!edges.length) { $('hang-graph').remove(); return; }
+  const hang = runOf(current).hang || {}, edges = hang.edges || [], decisive = new Set(hang.path || []);
+  $('hang-graph').style.display = edges.length ? '' : 'none';
+  if (!edges.length) return;
   const names = [...new Set(edges.flatMap(e => [e.from, e.to]))], svg = $('hang-graph'), ns = 'http://www.w3.org/2000/svg';
   const w = 720, h = Math.max(160, 60 + 50 * Math.ceil(names.length / 2)), place = i => {
     const angle = 2 * Math.PI * i / names.length - Math.PI / 2;
@@ -444,11 +499,143 @@ const drawHang = () => {
   });
 };
 
+// ---- The chip: its tiles and links in the shown cycles ----
+const CELL = 40, NS = 'http://www.w3.org/2000/svg';
+const svg = (parent, tag, attributes, text) => {
+  const e = document.createElementNS(NS, tag);
+  for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
+  if (text !== undefined) e.textContent = text;
+  parent.append(e);
+  return e;
+};
+// The cycles at work of a track in [a, b).
+const workIn = (t, a, b) => {
+  const until = cycle => {
+    const n = firstAfter(t, cycle);
+    if (n >= t.count) return t.work[t.count];
+    return t.work[n] + (t.work[n + 1] > t.work[n] ? Math.max(0, cycle - begin(t, n)) : 0);
+  };
+  return until(b) - until(a);
+};
+// A packet's way from router to router: NoC 0 goes right, then down; NoC 1 up, then left; both around the edges.
+const wayOf = (from, to, noc) => {
+  const {width: w, height: h} = data.chip, way = [from];
+  let px = from % w, py = Math.floor(from / w);
+  const tx = to % w, ty = Math.floor(to / w), right = () => { while (px !== tx) { px = (px + (noc ? w - 1 : 1)) % w; way.push(py * w + px); } };
+  const down = () => { while (py !== ty) { py = (py + (noc ? h - 1 : 1)) % h; way.push(py * w + px); } };
+  if (noc) { down(); right(); } else { right(); down(); }
+  return way;
+};
+const placeName = i => `${i % data.chip.width}-${Math.floor(i / data.chip.width)}`;
+let links = null, cells = {}, chipTimer = 0, busyOf = {};
+const buildChip = () => {
+  const {width: w, height: h, kinds: letters} = data.chip, grid = $('grid');
+  $('chip').hidden = false;
+  grid.setAttribute('viewBox', `-14 -14 ${w * CELL + 18} ${h * CELL + 18}`);
+  for (let px = 0; px < w; px++) svg(grid, 'text', {x: px * CELL + CELL / 2, y: -4}, px);
+  for (let py = 0; py < h; py++) svg(grid, 'text', {x: -8, y: py * CELL + CELL / 2 + 3}, py);
+  links = svg(grid, 'g', {});
+  for (let i = 0; i < w * h; i++) {
+    const left = i % w * CELL + 6, top = Math.floor(i / w) * CELL + 6, n = tiles.findIndex(t => t.name === placeName(i));
+    if (n < 0) {
+      if (letters[i] === '.') continue;
+      svg(grid, 'rect', {class: 'other', x: left, y: top, width: CELL - 12, height: CELL - 12, rx: 3});
+      svg(grid, 'text', {x: left + CELL / 2 - 6, y: top + CELL / 2 - 2, opacity: 0.6}, letters[i]);
+      continue;
+    }
+    const g = svg(grid, 'g', {class: 'tile', 'data-name': tiles[n].name, tabindex: 0, role: 'button'});
+    svg(g, 'rect', {x: left, y: top, width: CELL - 12, height: CELL - 12, rx: 3});
+    cells[n] = {rect: g.querySelector('rect'), text: svg(g, 'text', {x: left + CELL / 2 - 6, y: top + CELL / 2 - 2}), title: svg(g, 'title', {})};
+    g.onclick = () => openTile(n);
+    g.onkeydown = e => { if (e.key === 'Enter') openTile(n); };
+  }
+  $('chip-legend').textContent = 'Number and green: percentage of the shown cycles in which the tile\'s busiest core, thread or unit was at work. ' +
+    'Lines: bytes over a link, orange NoC 0, violet NoC 1. T: a Tensix tile, D: DRAM, E: Ethernet, P: PCI Express. Click a tile to open it.';
+};
+const drawLinks = loads => {
+  const {width: w, height: h} = data.chip, most = Math.max(1, ...loads.values());
+  links.replaceChildren();
+  for (const [key, bytes] of loads) {
+    const [noc, a, b] = key.split(' ').map(Number), shift = noc ? 5 : -5;
+    const [ax, ay, bx, by] = [a % w, Math.floor(a / w), b % w, Math.floor(b / w)], far = Math.abs(ax - bx) > 1 || Math.abs(ay - by) > 1;
+    const middle = (v, along) => v * CELL + CELL / 2 + (along ? 0 : shift), reach = noc ? -0.6 : 0.6;
+    const x1 = middle(ax, ay === by), y1 = middle(ay, ax === bx);
+    const line = svg(links, 'line', {class: `noc${noc}`, x1, y1, x2: far && ay === by ? x1 + CELL * reach : middle(bx, ay === by),
+                                     y2: far && ax === bx ? y1 + CELL * reach : middle(by, ax === bx), 'stroke-width': (1 + 5 * bytes / most).toFixed(2)});
+    svg(line, 'title', {}, `NoC ${noc}, ${placeName(a)} to ${placeName(b)}: ${number(Math.round(bytes))} bytes`);
+  }
+};
+const drawTraffic = () => {
+  const canvas = $('traffic'), c = canvas.getContext('2d'), w = canvas.clientWidth, h = 90, at = cycle => (cycle - data.from) / (data.to - data.from) * w;
+  canvas.width = Math.round(w * devicePixelRatio);
+  canvas.height = Math.round(h * devicePixelRatio);
+  c.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+  const bars = Math.max(1, Math.floor(w / 3)), bytes = [new Float64Array(bars), new Float64Array(bars)];
+  for (let n = 0; n < data.packets.length; n += 6)
+    bytes[data.packets[n + 2]][Math.min(bars - 1, Math.floor((data.packets[n + 4] - data.from) / (data.to - data.from) * bars))] += data.packets[n + 5];
+  let most = 1;
+  for (let i = 0; i < bars; i++) most = Math.max(most, bytes[0][i] + bytes[1][i]);
+  c.fillStyle = colours.line;
+  c.globalAlpha = 0.6;
+  c.fillRect(at(view.from), 0, Math.max(2, at(view.to) - at(view.from)), h);
+  c.globalAlpha = 1;
+  for (let i = 0; i < bars; i++) {
+    const one = bytes[0][i] / most * (h - 14), two = bytes[1][i] / most * (h - 14);
+    c.fillStyle = colours.stall;
+    c.fillRect(i * w / bars, h - one, w / bars - 0.5, one);
+    c.fillStyle = colours.poll;
+    c.fillRect(i * w / bars, h - one - two, w / bars - 0.5, two);
+  }
+  c.fillStyle = colours.faint;
+  c.font = '11px system-ui, sans-serif';
+  c.fillText(`at most ${number(most)} bytes in ${number(Math.max(1, Math.round((data.to - data.from) / bars)))} cycles`, 4, 10);
+};
+const drawChip = () => {
+  const a = view.from, b = view.to, loads = new Map(), streams = new Map();
+  for (let n = 0; n < tiles.length; n++) {
+    let best = 0, who = '';
+    for (const t of tracksOf(tiles[n])) {
+      const share = workIn(t, a, b) / (b - a);
+      if (share > best) { best = share; who = t.name; }
+    }
+    busyOf[tiles[n].name] = best;
+    cells[n].rect.style.fill = `color-mix(in srgb, var(--work) ${(100 * best).toFixed(1)}%, var(--rest))`;
+    cells[n].text.textContent = Math.round(100 * best);
+    cells[n].title.textContent = `tile ${tiles[n].name}: ${who || 'nothing'} at work ${(100 * best).toFixed(1)} %`;
+  }
+  for (let n = 0; n < data.packets.length; n += 6) {
+    const [from, to, noc, left, arrived, bytes] = data.packets.slice(n, n + 6);
+    if (arrived <= a || left >= b) continue;
+    const key = `${noc} ${from} ${to}`, s = streams.get(key) || {noc, from, to, packets: 0, bytes: 0};
+    s.packets++;
+    s.bytes += bytes;
+    streams.set(key, s);
+  }
+  for (const s of streams.values()) {
+    const way = wayOf(s.from, s.to, s.noc);
+    for (let i = 1; i < way.length; i++) {
+      const key = `${s.noc} ${way[i - 1]} ${way[i]}`;
+      loads.set(key, (loads.get(key) || 0) + s.bytes);
+    }
+  }
+  drawLinks(loads);
+  drawTraffic();
+  const table = element('table'), head = table.insertRow();
+  for (const name of ['From', 'To', 'NoC', 'Packets', 'Bytes']) head.append(element('th', name, {className: name === 'Packets' || name === 'Bytes' ? 'number' : ''}));
+  for (const s of [...streams.values()].sort((l, r) => r.bytes - l.bytes || r.packets - l.packets).slice(0, 12)) {
+    const tr = table.insertRow();
+    for (const [text, wide] of [[placeName(s.from)], [placeName(s.to)], [s.noc], [number(s.packets), true], [number(s.bytes), true]])
+      tr.append(element('td', text, {className: wide ? 'number' : ''}));
+  }
+  $('streams').replaceChildren(table);
+  $('chip-when').textContent = `cycles ${number(Math.round(a))} to ${number(Math.round(b))}`;
+};
+const chipLater = () => {
+  if (!data.chip || chipTimer) return;
+  chipTimer = setTimeout(() => { chipTimer = 0; drawChip(); }, 40);
+};
+
 // ---- Hands ----
-const labels = $('labels');
-for (const t of tracks) labels.append(element('div', t.name, {title: t.name}));
-for (const s of data.steps) labels.append(element('div', s.name, {title: s.name}));
-for (const div of labels.children) { div.style.height = ROW + 'px'; div.style.lineHeight = ROW + 'px'; }
 canvas.addEventListener('wheel', e => {
   e.preventDefault();
   if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
@@ -492,11 +679,19 @@ document.addEventListener('keydown', e => {
 addEventListener('resize', resize);
 if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark');
 readColours();
-drawHang();
-resize();
+if (data.chip) {
+  buildChip();
+  $('traffic').onclick = e => {
+    const span = view.to - view.from, cycle = data.from + e.offsetX / $('traffic').clientWidth * (data.to - data.from);
+    show(cycle - span / 2, cycle + span / 2);
+  };
+}
+openTile(data.chip && path.length ? path[0].tile : 0);
+if (data.chip) drawChip();
 // For tests and the console: where boxes are, and how long a frame takes.
 window.waitgate = {
-  data, view, show, find, draw,
+  data, view, show, find, draw, openTile, drawChip, wayOf,
+  busy: () => busyOf, open: () => tiles[current].name,
   box: (name, cycle) => {
     const t = tracks.find(other => other.name === name), n = t ? linkAt(t, cycle) : -1;
     return n < 0 ? null : {x: x(begin(t, n)), right: x(end(t, n)), y: y(t.index), from: begin(t, n), to: end(t, n), kind: kind(t, n)};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trace, profile and page of a host's run. They are made by libwaitgate_tools (<waitgate/tools.h>), which needs libraries that
+ * hosts may not have: it is loaded on demand, from the folder of this library.
+ */
+#ifndef WG_ABI_WATCH_H
+#define WG_ABI_WATCH_H
+
+#include "abi/abi_symbols.h"
+#include "chip/grid.h"
+
+typedef struct wg_abi_watch wg_abi_watch;
+
+/*
+ * Files; NULL: not wanted. In each name %p is the process id; a profile's that ends in .json is JSON. NULL, with a sentence in
+ * `error`, if it is not possible.
+ */
+wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const char *trace, const char *profile, const char *report,
+                                 wg_abi_symbols *symbols, char *error, size_t bytes);
+/* A tile has been created. */
+void wg_abi_watch_made(wg_abi_watch *watch, unsigned x, unsigned y);
+/* Writes the files; call it before the grid is destroyed. False, with a sentence in `error`, if that fails. */
+bool wg_abi_watch_end(wg_abi_watch *watch, char *error, size_t bytes);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of a profile: the costs of one line with one cause are a row. Of one tile, or of the tiles of a chip. */
+#ifndef WG_CLI_PROFILE_H
+#define WG_CLI_PROFILE_H
+
+#include "cli/session.h"
+
+typedef struct wg_profiled {
+    wg_session *const *tile;
+    unsigned tiles;
+} wg_profiled;
+
+/* A source location; NULL: not known. The function is the innermost, inlined or not. */
+typedef struct wg_profile_at {
+    const char *function, *file;
+    unsigned line;
+} wg_profile_at;
+
+typedef struct wg_row {
+    wg_session *s;
+    wg_cost cost; /* the largest of them */
+    wg_profile_at at;
+    uint64_t cycles, times;
+    bool of_tile; /* rows of different tiles are not added up */
+} wg_row;
+
+typedef struct wg_rows {
+    wg_row *row;
+    size_t count;
+} wg_rows;
+
+bool wg_every_track(unsigned track);
+/* The costs of these tracks by line and cause, the largest first. */
+wg_rows wg_rows_of(const wg_profiled *all, bool (*kind)(unsigned));
+/* Of the critical path between two cycles; *begin: where it begins. */
+wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t *begin);
+void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t length, wg_text *out);
+void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t top, wg_text *out);
+/* The largest part of the path, in a sentence; nothing if there is no path. */
+void wg_path_sentence(const wg_profiled *all, uint64_t from, uint64_t to, wg_text *out);
+void wg_path_json(const wg_profiled *all, uint64_t from, uint64_t to, wg_json *j);
+
+wg_source wg_profile_source(wg_session *s, const wg_cost *c);
+wg_profile_at wg_profile_at_of(const wg_source *source);
+wg_profile_at wg_profile_place(wg_session *s, const wg_cost *c);
+void wg_profile_insn(wg_session *s, const wg_cost *c, char *room, size_t bytes);
+void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes);
+void wg_row_place(const wg_row *r, char *room, size_t bytes);
+
+/* The costs of a session as JSON, and in the files of other tools. */
+void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool of_tile, wg_json *j);
+bool wg_profile_files(const wg_profiled *all, const char *title, wg_text *error);
+void wg_profile_groups_text(const wg_profiled *all, uint64_t top, uint64_t length, wg_text *out);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of the profile's tables, and the critical path. */
+#include "cli/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/asm.h"
+
+wg_source wg_profile_source(wg_session *s, const wg_cost *c)
+{
+    wg_source source = {0};
+    if (c->pc)
+        wg_session_source(s, c->core, c->pc, &source);
+    return source;
+}
+
+wg_profile_at wg_profile_at_of(const wg_source *source)
+{
+    return (wg_profile_at){source->calls ? source->call[0].function : source->function, source->file, source->line};
+}
+
+wg_profile_at wg_profile_place(wg_session *s, const wg_cost *c)
+{
+    const wg_source source = wg_profile_source(s, c);
+    return wg_profile_at_of(&source);
+}
+
+/* The word of a core's instruction: a stall does not carry it, but the instruction was executed in the end. */
+static uint32_t word_of(const wg_costs *p, const wg_cost *c)
+{
+    unsigned track = wg_track_is_niu(c->track) ? c->core : c->track;
+    if (c->word || !wg_track_is_core(track))
+        return c->word;
+    for (size_t i = 0; i < p->table.count; i++)
+        if (p->table.cost[i].track == track && p->table.cost[i].pc == c->pc && p->table.cost[i].word)
+            return p->table.cost[i].word;
+    return 0;
+}
+
+void wg_profile_insn(wg_session *s, const wg_cost *c, char *room, size_t bytes)
+{
+    uint32_t word = word_of(s->costs, c);
+    room[0] = 0;
+    if (word && (wg_track_is_core(c->track) || wg_track_is_niu(c->track)))
+        wg_insn_text(s, c->core, c->pc, word, room, bytes);
+    else if (word)
+        wg_disassemble(s->desc.arch, word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
+}
+
+/* "executing", "unit-busy (matrix)", "polling 0x00012340", "waiting for tile 1-2 (0x00030000)" … */
+void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
+{
+    static const char *const flight[] = {[WG_FLIGHT_REQUEST] = "request to tile %u-%u",
+                                         [WG_FLIGHT_THERE] = "request served by tile %u-%u",
+                                         [WG_FLIGHT_ANSWER] = "answer from tile %u-%u",
+                                         [WG_FLIGHT_BOTH] = "request to %u-%u and its answer"};
+    const unsigned width = s->chip_width ? s->chip_width : 1, other = c->tile ? c->tile - 1u : 0;
+    char name[64];
+    const char *text = wg_doing_name(c->track, c->doing, name, sizeof name);
+    bool polls = c->doing == WG_DOING_POLLING && c->address;
+    if (wg_track_is_niu(c->track))
+        snprintf(room, bytes, flight[c->doing], other % width, other / width);
+    else if (polls && c->tile && wg_packets_niu(c->address) < 2)
+        snprintf(room, bytes, "waiting for NoC %u, tile %u-%u", wg_packets_niu(c->address), other % width,
+                 other / width);
+    else if (polls && c->tile)
+        snprintf(room, bytes, "waiting for tile %u-%u (0x%08x)", other % width, other / width, c->address);
+    else if (polls)
+        snprintf(room, bytes, "polling 0x%08x", c->address);
+    else if (c->holder < WG_AGENT_COUNT)
+        snprintf(room, bytes, "%s (%s)", text, wg_agent_name(c->holder));
+    else
+        snprintf(room, bytes, "%s", text);
+}
+
+/* ---- Rows ---- */
+
+static int by_line(const void *left, const void *right)
+{
+    const wg_row *a = left, *b = right;
+    if (a->of_tile && a->s != b->s)
+        return a->s->tile < b->s->tile ? -1 : 1;
+    uint64_t x = (uint64_t)a->cost.track << 48 | (uint64_t)a->cost.doing << 40 | (uint64_t)a->cost.holder << 32 |
+                 a->cost.address;
+    uint64_t y = (uint64_t)b->cost.track << 48 | (uint64_t)b->cost.doing << 40 | (uint64_t)b->cost.holder << 32 |
+                 b->cost.address;
+    if (x != y)
+        return x < y ? -1 : 1;
+    if (a->cost.tile != b->cost.tile)
+        return a->cost.tile < b->cost.tile ? -1 : 1;
+    int files = strcmp(a->at.file ? a->at.file : "", b->at.file ? b->at.file : "");
+    if (files)
+        return files;
+    if (a->at.line != b->at.line)
+        return a->at.line < b->at.line ? -1 : 1;
+    if (a->at.file)
+        return 0;
+    x = (uint64_t)a->cost.core << 32 | a->cost.pc;
+    y = (uint64_t)b->cost.core << 32 | b->cost.pc;
+    return x < y ? -1 : x > y;
+}
+
+/* Idle or empty: not the fault of any line. */
+static bool is_quiet(const wg_cost *c)
+{
+    return c->doing == WG_DOING_RESET || c->doing == WG_DOING_PARKED ||
+           (c->doing == WG_DOING_IDLE && (wg_track_is_unit(c->track) || !c->pc));
+}
+
+static int by_cycles(const void *left, const void *right)
+{
+    const wg_row *a = left, *b = right;
+    if (a->cycles != b->cycles)
+        return a->cycles > b->cycles ? -1 : 1;
+    if (a->s != b->s && a->s->tile != b->s->tile)
+        return a->s->tile < b->s->tile ? -1 : 1;
+    if (a->cost.track != b->cost.track)
+        return a->cost.track < b->cost.track ? -1 : 1;
+    return a->cost.pc < b->cost.pc ? -1 : a->cost.pc > b->cost.pc;
+}
+
+bool wg_every_track(unsigned track)
+{
+    (void)track;
+    return true;
+}
+
+/* One row for each line and cause, the largest first. */
+static void merge(wg_rows *t)
+{
+    const size_t count = t->count;
+    t->count = 0;
+    if (!count)
+        return;
+    qsort(t->row, count, sizeof *t->row, by_line);
+    for (size_t i = 0; i < count; i++) {
+        wg_row *last = t->count ? &t->row[t->count - 1] : NULL;
+        if (!last || by_line(last, &t->row[i]) != 0) {
+            t->row[t->count++] = t->row[i];
+            continue;
+        }
+        if (t->row[i].cost.cycles > last->cost.cycles)
+            last->cost = t->row[i].cost;
+        last->cycles += t->row[i].cycles;
+        last->times += t->row[i].times;
+    }
+    qsort(t->row, t->count, sizeof *t->row, by_cycles);
+}
+
+static wg_rows rows_of(const wg_profiled *all, const wg_cost_table *const *costs, bool (*kind)(unsigned), bool of_tile)
+{
+    size_t most = 0;
+    for (unsigned i = 0; i < all->tiles; i++)
+        most += costs[i]->count;
+    wg_rows t = {.row = most ? wg_calloc(most, sizeof *t.row) : NULL};
+    for (unsigned i = 0; t.row && i < all->tiles; i++)
+        for (size_t k = 0; k < costs[i]->count; k++) {
+            const wg_cost *c = &costs[i]->cost[k];
+            wg_session *s = all->tile[i];
+            if (kind(c->track) && (kind == wg_every_track || !is_quiet(c)))
+                t.row[t.count++] = (wg_row){s, *c, wg_profile_place(s, c), c->cycles, c->times, of_tile};
+        }
+    merge(&t);
+    return t;
+}
+
+wg_rows wg_rows_of(const wg_profiled *all, bool (*kind)(unsigned))
+{
+    const wg_cost_table **costs = wg_calloc(all->tiles + 1u, sizeof *costs);
+    wg_rows t = {0};
+    for (unsigned i = 0; costs && i < all->tiles; i++)
+        costs[i] = &all->tile[i]->costs->table;
+    if (costs)
+        t = rows_of(all, costs, kind, false);
+    free(costs);
+    return t;
+}
+
+void wg_row_place(const wg_row *r, char *room, size_t bytes)
+{
+    const char *base = r->at.file ? strrchr(r->at.file, '/') : NULL;
+    const char *file = base ? base + 1 : r->at.file;
+    if (file && r->at.function)
+        snprintf(room, bytes, "%s:%u %s", file, r->at.line, r->at.function);
+    else if (file)
+        snprintf(room, bytes, "%s:%u", file, r->at.line);
+    else if (r->at.function)
+        snprintf(room, bytes, "%s 0x%08x", r->at.function, r->cost.pc);
+    else if (r->cost.pc)
+        snprintf(room, bytes, "0x%08x", r->cost.pc);
+    else
+        snprintf(room, bytes, "-");
+}
+
+/* "thread 0"; of a path through several tiles "1-2 thread 0", "1-2 NoC 0". */
+static void who_text(const wg_row *r, char *room, size_t bytes)
+{
+    const char *name = wg_agent_name(r->cost.track);
+    char noc[16];
+    if (wg_track_is_niu(r->cost.track)) {
+        snprintf(noc, sizeof noc, "NoC %u", r->cost.track - (unsigned)WG_AGENT_NIU0);
+        name = noc;
+    }
+    if (r->of_tile && r->s->chip_width)
+        snprintf(room, bytes, "%u-%u %s", r->s->tile % r->s->chip_width, r->s->tile / r->s->chip_width, name);
+    else
+        snprintf(room, bytes, "%s", name);
+}
+
+void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t length, wg_text *out)
+{
+    uint64_t rest = 0;
+    if (!t->count)
+        return;
+    wg_textf(out, "\n%-18s %10s %6s  %-34s %s\n", title, "cycles", "%", "cause", "line, instruction");
+    for (size_t i = 0; i < t->count; i++) {
+        const wg_row *r = &t->row[i];
+        char who[64], where[256], cause[96], text[WG_DIS_MAX];
+        if (i >= top) {
+            rest += r->cycles;
+            continue;
+        }
+        who_text(r, who, sizeof who);
+        wg_row_place(r, where, sizeof where);
+        wg_profile_cause(r->s, &r->cost, cause, sizeof cause);
+        wg_profile_insn(r->s, &r->cost, text, sizeof text);
+        wg_textf(out, "  %-16s %10llu %5.1f%%  %-34s %s%s%s\n", who, (unsigned long long)r->cycles,
+                 length ? 100.0 * (double)r->cycles / (double)length : 0.0, cause, where, *text ? "  " : "", text);
+    }
+    if (t->count > top)
+        wg_textf(out, "  … and %zu more, %llu cycles (--top N shows more, --json all)\n", t->count - (size_t)top,
+                 (unsigned long long)rest);
+}
+
+void wg_profile_groups_text(const wg_profiled *all, uint64_t top, uint64_t length, wg_text *out)
+{
+    static const struct {
+        const char *title;
+        bool (*kind)(unsigned);
+    } groups[] = {{"cores", wg_track_is_core}, {"threads", wg_track_is_thread}, {"units", wg_track_is_unit}};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        wg_rows t = wg_rows_of(all, groups[i].kind);
+        wg_rows_text(&t, groups[i].title, top, length, out);
+        free(t.row);
+    }
+}
+
+/* ---- The critical path ---- */
+
+static void add_piece(void *user, unsigned tile, const wg_link *piece)
+{
+    wg_cost_add(&((wg_cost_table *)user)[tile], &piece->what);
+}
+
+wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t *begin)
+{
+    wg_cost_table *costs = wg_calloc(all->tiles + 1u, sizeof *costs);
+    const wg_cost_table **tables = wg_calloc(all->tiles + 1u, sizeof *tables);
+    const wg_chain **chain = wg_calloc(all->tiles + 1u, sizeof *chain);
+    wg_rows t = {0};
+    *begin = from;
+    for (unsigned i = 0; costs && tables && chain && i < all->tiles; i++) {
+        chain[i] = &all->tile[i]->costs->chain;
+        tables[i] = &costs[i];
+    }
+    if (costs && tables && chain) {
+        *begin = wg_chain_walk(chain, all->tiles, from, to, add_piece, costs);
+        t = rows_of(all, tables, wg_every_track, true);
+    }
+    for (unsigned i = 0; costs && i < all->tiles; i++) {
+        if (costs[i].failed)
+            wg_memory_lost();
+        wg_cost_table_free(&costs[i]);
+    }
+    free(costs);
+    free(tables);
+    free(chain);
+    return t;
+}
+
+static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
+{
+    char where[256], who[64], cause[96];
+    wg_row_place(r, where, sizeof where);
+    who_text(r, who, sizeof who);
+    bool of_chip = r->cost.tile || wg_track_is_niu(r->cost.track);
+    if (of_chip)
+        wg_profile_cause(r->s, &r->cost, cause, sizeof cause);
+    wg_textf(out,
+             "The critical path decides how long the run takes. Its largest part, %llu of %llu cycles (%.1f %%), is %s "
+             "at %s: %s.",
+             (unsigned long long)r->cycles, (unsigned long long)length, 100.0 * (double)r->cycles / (double)length, who,
+             where, of_chip ? cause : wg_doing_text(r->cost.track, r->cost.doing));
+}
+
+void wg_path_sentence(const wg_profiled *all, uint64_t from, uint64_t to, wg_text *out)
+{
+    uint64_t begin;
+    wg_rows t = wg_path_of(all, from, to, &begin);
+    if (t.count)
+        largest_part(&t.row[0], to - begin, out);
+    free(t.row);
+}
+
+void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t top, wg_text *out)
+{
+    uint64_t begin;
+    wg_rows t = wg_path_of(all, from, to, &begin);
+    if (t.count) {
+        wg_text sentence = {0};
+        largest_part(&t.row[0], to - begin, &sentence);
+        wg_text_add(out, "\n", 1);
+        wg_text_wrap(out, wg_text_of(&sentence), 0, 0);
+        wg_text_free(&sentence);
+        if (begin > from)
+            wg_textf(out, "The path is known from cycle %llu on.\n", (unsigned long long)begin);
+    }
+    wg_rows_text(&t, "critical path", top, to - begin, out);
+    free(t.row);
+}
+
+void wg_path_json(const wg_profiled *all, uint64_t from, uint64_t to, wg_json *j)
+{
+    uint64_t begin;
+    wg_rows path = wg_path_of(all, from, to, &begin);
+    wg_json_open(j, "critical_path", '{');
+    wg_json_uint(j, "from", begin);
+    wg_json_open(j, "costs", '[');
+    for (size_t i = 0; i < path.count; i++) {
+        wg_cost c = path.row[i].cost;
+        c.cycles = path.row[i].cycles;
+        c.times = path.row[i].times;
+        wg_profile_row_json(path.row[i].s, &c, wg_agent_name(c.track), true, j);
+    }
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+    free(path.row);
+}

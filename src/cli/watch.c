@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host's run, watched: traces, logs, profile, timeline and report for a device or a chip that a program drives itself
+ * (<waitgate/tools.h>). The tiles are sessions, as those of a chip file are, but not opened from files.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <waitgate/tools.h>
+
+#include "cli/chip_internal.h"
+#include "cli/profile.h"
+#include "machine/device.h"
+
+/* Of each track of a chip's tile: at most 1 MB. */
+enum { LINKS_OF_A_TILE = 1 << 14 };
+
+struct wg_watch {
+    wg_args args;
+    wg_chip_run run; /* of a tile alone: that tile */
+    wg_device *device;
+    char *title, *trace, *log, *report;
+    bool profile, timeline, ended;
+    wg_host_elf *elf; /* programs; the caller's */
+    size_t elfs;
+};
+
+static bool fail(wg_text *message, char *error, size_t bytes)
+{
+    const char *from = wg_text_of(message);
+    if (strncmp(from, "waitgate: ", 10) == 0)
+        from += 10;
+    if (bytes)
+        snprintf(error, bytes, "%.*s", (int)strcspn(from, "\n"), *from ? from : "out of memory");
+    wg_text_free(message);
+    return false;
+}
+
+static bool copy_of(char **to, const char *text) { return !text || (*to = strdup(text)); }
+
+static bool watch_tile(wg_watch *w, wg_chip_tile *t, wg_device *dev, wg_text *error)
+{
+    const bool alone = w->device;
+    const unsigned width = alone ? 0 : wg_grid_width(w->run.grid), number = t->y * width + t->x;
+    wg_session *s = &t->s;
+    *s = (wg_session){.args = &w->args,
+                      .dev = dev,
+                      .title = w->title,
+                      .expectations_hold = true,
+                      .max_cycles = UINT64_MAX,
+                      .chip_width = width,
+                      .tile = number,
+                      .chip = &w->run,
+                      .host_elf = w,
+                      .desc = {.struct_size = sizeof s->desc, .arch = dev->arch->id, .profile = dev->profile}};
+    if (alone)
+        snprintf(t->name, sizeof t->name, "tile 0");
+    else
+        snprintf(t->name, sizeof t->name, "%s %u-%u", dev->tile->spec->kind == WG_TILE_ETH ? "Ethernet tile" : "tile",
+                 t->x, t->y);
+    const wg_trace_tile at = {1 + number, number, alone, t->name, s->desc.arch};
+    bool ok = !w->profile || (wg_profile_open(s, wg_idle_cores(s), error) && wg_page_open(s, error));
+    if (ok && s->costs && !alone) /* a chip may have 140 of them */
+        s->costs->chain.most = LINKS_OF_A_TILE;
+    return ok && (!w->timeline || wg_watch_timeline(s, error)) && wg_outputs_watch(&w->run.outputs, s, &at, error);
+}
+
+wg_watch *wg_watch_begin(const wg_watch_desc *given, char *error, size_t bytes)
+{
+    wg_watch_desc desc = {0};
+    wg_text message = {0};
+    if (!given || given->struct_size < offsetof(wg_watch_desc, title) || given->struct_size > sizeof desc) {
+        wg_textf(&message, "wg_watch_desc.struct_size is not that of any version");
+        fail(&message, error, bytes);
+        return NULL;
+    }
+    memcpy(&desc, given, given->struct_size);
+    wg_watch *w = wg_calloc(1, sizeof *w);
+    if (!desc.device == !desc.grid)
+        wg_textf(&message, "give a device or a grid");
+    const size_t most = desc.grid ? (size_t)wg_grid_width(desc.grid) * wg_grid_height(desc.grid) : 1;
+    bool ok = w && !message.size && (w->run.tile = wg_calloc(most, sizeof *w->run.tile)) &&
+              (w->run.profiled = wg_calloc(most, sizeof *w->run.profiled)) &&
+              copy_of(&w->title, desc.title ? desc.title : "host") && copy_of(&w->trace, desc.trace) &&
+              copy_of(&w->log, desc.log);
+    if (ok) {
+        w->args = (wg_args){.command = WG_CMD_PROFILE};
+        w->run.args = &w->args;
+        w->run.grid = desc.grid;
+        w->run.file.name = w->title;
+        w->device = desc.device;
+        w->profile = desc.profile;
+        w->timeline = desc.timeline;
+        const wg_arch_id arch = desc.grid ? wg_grid_arch(desc.grid) : desc.device->arch->id;
+        w->run.file.grid.arch = arch;
+        ok = wg_outputs_open(&w->run.outputs, w->trace, w->log, arch, desc.grid, &message);
+        if (ok && w->run.outputs.konata && desc.grid) {
+            wg_textf(&message, "a Konata log is of one tile: watch its device");
+            ok = false;
+        }
+    }
+    if (ok && desc.device) {
+        w->run.tiles = 1;
+        w->run.profiled[0] = &w->run.tile[0].s;
+        ok = watch_tile(w, &w->run.tile[0], desc.device, &message);
+    }
+    if (ok)
+        return w;
+    fail(&message, error, bytes);
+    wg_watch_free(w);
+    return NULL;
+}
+
+bool wg_watch_tile(wg_watch *w, unsigned x, unsigned y, char *error, size_t bytes)
+{
+    wg_text message = {0};
+    wg_device *dev = w->run.grid ? wg_grid_tile(w->run.grid, x, y) : NULL;
+    if (!dev)
+        wg_textf(&message, "there is no tile with cores at (%u, %u) of a chip", x, y);
+    for (size_t i = 0; dev && i < w->run.tiles; i++)
+        if (w->run.tile[i].x == x && w->run.tile[i].y == y)
+            return true;
+    if (w->ended)
+        wg_textf(&message, "the watch has ended");
+    if (message.size)
+        return fail(&message, error, bytes);
+    wg_chip_tile *t = &w->run.tile[w->run.tiles];
+    t->x = x;
+    t->y = y;
+    w->run.profiled[w->run.tiles++] = &t->s;
+    w->run.file.grid.profile = dev->profile;
+    return watch_tile(w, t, dev, &message) || fail(&message, error, bytes);
+}
+
+bool wg_watch_elf(wg_watch *w, unsigned x, unsigned y, wg_core_id core, wg_elf *elf)
+{
+    wg_host_elf *more = elf && (unsigned)core < WG_CORES ? wg_realloc(w->elf, (w->elfs + 1) * sizeof *more) : NULL;
+    if (!more)
+        return false;
+    w->elf = more;
+    w->elf[w->elfs++] = (wg_host_elf){elf, core, x, y};
+    return true;
+}
+
+/* The program of a core of this session that has code at `pc`. */
+wg_elf *wg_watch_program(const wg_watch *w, const wg_session *s, unsigned core, uint32_t pc)
+{
+    const wg_chip_tile *t = (const wg_chip_tile *)(const void *)((const char *)s - offsetof(wg_chip_tile, s));
+    for (size_t i = w->elfs; i-- > 0;) { /* what was loaded last */
+        const wg_host_elf *e = &w->elf[i];
+        bool here = w->device || (e->x == WG_ANYWHERE && e->y == WG_ANYWHERE) || (e->x == t->x && e->y == t->y);
+        if (here && e->core == core && wg_elf_function(e->elf, pc))
+            return e->elf;
+    }
+    return NULL;
+}
+
+bool wg_watch_end(wg_watch *w, char *error, size_t bytes)
+{
+    wg_text message = {0};
+    bool ok = true;
+    if (w->ended)
+        return true;
+    w->ended = true;
+    const uint64_t now = w->device ? wg_cycle(w->device) : wg_grid_cycle(w->run.grid);
+    w->run.ended = WG_ENDED_DONE;
+    for (size_t i = 0; i < w->run.tiles; i++) {
+        wg_session *s = &w->run.tile[i].s;
+        s->ended = wg_device_is_done(s->dev) ? WG_ENDED_DONE : WG_ENDED_UNTIL;
+        w->run.ended = s->ended == WG_ENDED_DONE ? w->run.ended : WG_ENDED_UNTIL;
+        wg_session_unobserve(s);
+        wg_outputs_end(s, now);
+        if (s->timeline)
+            wg_timeline_end(s->timeline, now);
+        ok = ok && (!s->costs || wg_profile_end(s, now, &message));
+    }
+    ok = ok && wg_outputs_close(&w->run.outputs, &message);
+    return ok || fail(&message, error, bytes);
+}
+
+static char *words(wg_text *text)
+{
+    if (!text->data && !text->failed)
+        return strdup("");
+    if (text->failed)
+        wg_text_free(text);
+    return text->data;
+}
+
+char *wg_watch_profile(wg_watch *w, bool json)
+{
+    wg_text out = {0};
+    if (!w->profile || !w->ended || !w->run.tiles)
+        return NULL;
+    wg_session *s = &w->run.tile[0].s;
+    if (json && w->device)
+        wg_report_json(s, WG_EXIT_DONE, &out);
+    else if (json)
+        wg_chip_report_json(&w->run, WG_EXIT_DONE, &out);
+    else if (w->device)
+        wg_report_profile(s, &out);
+    else
+        wg_chip_profile_text(&w->run, &out);
+    return words(&out);
+}
+
+char *wg_watch_timeline_text(wg_watch *w)
+{
+    wg_text out = {0};
+    if (!w->timeline || !w->ended)
+        return NULL;
+    for (size_t i = 0; i < w->run.tiles; i++) {
+        if (!w->device)
+            wg_textf(&out, "%s\n", w->run.tile[i].name);
+        wg_report_timeline(&w->run.tile[i].s, &out, false);
+    }
+    return words(&out);
+}
+
+bool wg_watch_report(wg_watch *w, const char *path, char *error, size_t bytes)
+{
+    wg_text message = {0}, out = {0};
+    if (!w->profile || !w->ended || !w->run.tiles)
+        wg_textf(&message, "a report is of a watch with a profile that has ended and has a tile");
+    free(w->report);
+    w->report = strdup(path);
+    w->args.value[WG_OPT_OUTPUT] = w->report;
+    bool ok = !message.size && w->report &&
+              (w->device ? wg_page_write(&w->run.tile[0].s, WG_EXIT_DONE, &out, &message)
+                         : wg_chip_page(&w->run, WG_EXIT_DONE, &out, &message));
+    wg_text_free(&out);
+    return ok || fail(&message, error, bytes);
+}
+
+void wg_watch_free(wg_watch *w)
+{
+    for (size_t i = 0; w && i < w->run.tiles; i++) {
+        wg_session *s = &w->run.tile[i].s;
+        if (!w->ended)
+            wg_session_unobserve(s);
+        s->dev = NULL; /* the host's */
+        wg_session_close(s);
+    }
+    if (w) {
+        wg_outputs_free(&w->run.outputs);
+        free(w->run.tile);
+        free(w->run.profiled);
+        free(w->elf);
+        free(w->title);
+        free(w->trace);
+        free(w->log);
+        free(w->report);
+    }
+    free(w);
+}

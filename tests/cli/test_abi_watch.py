@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""WAITGATE_TRACE, WAITGATE_COST_PROFILE and WAITGATE_REPORT: what a host of the libttsim ABI sees of its own run.
+
+usage: test_abi_watch.py TTSIM_BH EXAMPLES_FOLDER ROOT
+"""
+import ctypes
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import pathlib
+
+
+def segments(path):
+    data = pathlib.Path(path).read_bytes()
+    offset, size, count = struct.unpack_from("<I10xHH", data, 28)
+    for i in range(count):
+        kind, at, _, address, in_file, memory = struct.unpack_from("<6I", data, offset + i * size)
+        if kind == 1 and memory:
+            yield address, data[at:at + in_file] + bytes(memory - in_file)
+
+
+def host(library, elfs, leaves):
+    """Two tiles run the relay; the host ends with libttsim_exit, or just ends."""
+    lib = ctypes.CDLL(library)
+    lib.libttsim_init()
+    for x, elf in ((1, elfs[0]), (2, elfs[1])):
+        put = lambda a, d: lib.libttsim_tile_wr_bytes(x, 2, ctypes.c_uint64(a), d, len(d))  # noqa: E731
+        put(0xFFB121B0, struct.pack("<I", 0x47800))
+        for address, data in segments(elf):
+            if address < 0x180000:
+                put(address, data)
+        put(0, struct.pack("<I", 0x0000406F))  # jal x0, 0x4000
+    for x in (1, 2):
+        lib.libttsim_tile_wr_bytes(x, 2, ctypes.c_uint64(0xFFB121B0), struct.pack("<I", 0x47000), 4)
+    for _ in range(600):
+        lib.libttsim_clock(37)
+    word = ctypes.create_string_buffer(4)
+    lib.libttsim_tile_rd_bytes(2, 2, ctypes.c_uint64(0x30030), word, 4)
+    print(int.from_bytes(word.raw, "little"), flush=True)
+    if leaves:
+        lib.libttsim_exit()
+
+
+if sys.argv[1] == "host":
+    host(sys.argv[2], sys.argv[3:5], sys.argv[5] == "exit")
+    sys.exit()
+
+try:
+    import jsonschema  # noqa: E402
+except ImportError:  # it is a package of Debian's Python
+    if sys.executable == "/usr/bin/python3":
+        raise
+    os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+
+from suite import run, test  # noqa: E402
+
+LIBRARY, EXAMPLES, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
+ELFS = [str(EXAMPLES / f"relay_{end}.brisc.elf") for end in ("source", "sink")]
+
+
+def hosted(how="exit", **environment):
+    r = subprocess.run([sys.executable, os.path.abspath(__file__), "host", LIBRARY, *ELFS, how], capture_output=True, text=True,
+                       env=dict(os.environ, **environment), timeout=120)
+    assert r.returncode == 0 and r.stdout.strip() == "913920", (r.stdout, r.stderr)
+    return r.stderr
+
+
+@test
+def trace_profile_and_page(d):
+    for how in ("exit", "end"):
+        said = hosted(how, WAITGATE_TRACE=f"{d}/{how}-%p.json", WAITGATE_COST_PROFILE=f"{d}/{how}-%p.txt", WAITGATE_REPORT=f"{d}/{how}-%p.html",
+                      WAITGATE_ELF=",".join(f"b={e}" for e in ELFS))
+        assert said == "", said
+        trace, = d.glob(f"{how}-*.json")
+        events = json.loads(trace.read_text())["traceEvents"]
+        names = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+        assert names == {"tile 1-2", "tile 2-2"}, names
+        assert sum(e["ph"] == "X" and e["name"].startswith("write 1024 B to 2-2") for e in events) == 8
+        assert any(e["ph"] == "X" and e["name"] == "main" and e["cat"] == "function" for e in events)
+        profile, = (f.read_text() for f in d.glob(f"{how}-*.txt"))
+        assert "Profile of cycles 0 to 22200, 2 tiles" in profile and re.search(r"waiting for tile 1-2 \(0x00030000\) +relay\.c:\d+ wait_for", profile), profile
+        page, = (f.read_text() for f in d.glob(f"{how}-*.html"))
+        assert '"name": "1-2"' in page and "relay.c" in page
+
+
+@test
+def what_is_seen_changes_nothing(d):
+    """The profile as JSON: it adds up, and the host gets the same sum."""
+    assert hosted(WAITGATE_COST_PROFILE=f"{d}/p.json") == ""
+    said = json.loads((d / "p.json").read_text())
+    chip = said["chip_profile"]
+    assert [(t["from"], t["to"], t["bytes"]) for t in chip["traffic"]] == [("1-2", "2-2", 8320), ("2-2", "1-2", 128)]
+    assert sum(c["cycles"] for c in chip["critical_path"]["costs"]) == chip["to"]
+    schema = json.loads((ROOT / "docs/waitgate.schema.json").read_text())
+    jsonschema.Draft202012Validator({"$ref": "#/$defs/chip", "$defs": schema["$defs"]}).validate(said)
+
+
+@test
+def what_cannot_be(d):
+    assert "a Konata log is of one tile" in hosted(WAITGATE_TRACE=f"{d}/t.kanata")
+    assert "No such file" in hosted(WAITGATE_REPORT=f"{d}/no/such/page.html")
+    assert not list(d.iterdir())
+
+
+run()
