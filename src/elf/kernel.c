@@ -47,7 +47,10 @@ static bool fail(reading *r, const char *what, uint32_t at)
 
 static bool in_text(const reading *r, uint32_t address) { return address - r->text->address < r->text->memory_bytes; }
 
-static uint32_t load(const uint8_t *at) { return at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24; }
+static uint32_t load(const uint8_t *at)
+{
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
 
 static void store(uint8_t *at, uint32_t value)
 {
