@@ -60,7 +60,7 @@ def run_suite(label, test, limit):
 
 # What each fuzz target has to reach 90 % of the lines of, on its committed corpus and what it finds in its time.
 PARSERS = {
-    "chip": ["cli/chip_yaml.c"],
+    "chip": ["cli/chip_yaml.c", "cli/metal_yaml.c", "cli/cluster_yaml.c"],
     "asm": ["isa/assemble.c", "isa/asm_expr.c", "isa/asm_error.c"],
     "dis": ["isa/disasm.c", "cli/words.c"],
     "elf": ["elf/elf.c", "elf/lines.c"],
@@ -115,7 +115,7 @@ SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins", "endles
                      "checks", "state_hash", "core_modes", "chip_modes", "debugger", "matrix_move", "words", "hangs", "mover",
                      "vector_macro", "move_config", "delays", "shortcuts", "poll", "races", "control_device", "frontend_modes",
                      "unpack", "patterns", "rwc", "core_loops", "frontend_device", "browser", "explain", "learn", "waits",
-                     "saved", "what_if", "chip", "chip_profile", "traces", "any_word", "robust"}
+                     "saved", "what_if", "chip", "chip_profile", "traces", "any_word", "robust", "cluster_files"}
 
 
 def runs_in(label, test):

@@ -20,6 +20,8 @@ static int by_time(const void *left, const void *right)
 /* Writes the lines before `cycle` and keeps the others. */
 static void write_before(wg_merge *m, uint64_t cycle)
 {
+    if (!m->lines)
+        return;
     qsort(m->line, m->lines, sizeof *m->line, by_time);
     size_t ready = 0;
     while (ready < m->lines && m->line[ready].cycle < cycle) {

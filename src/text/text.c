@@ -40,7 +40,8 @@ void wg_text_add(wg_text *t, const void *bytes, size_t count)
 {
     if (!reserve(t, count))
         return;
-    memcpy(t->data + t->size, bytes, count);
+    if (count)
+        memcpy(t->data + t->size, bytes, count);
     t->size += count;
     t->data[t->size] = 0;
 }

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a chip file: it parses, or says where it does not. */
+/* Any bytes as a chip file, and as a cluster file: they parse, or the report says where they do not. */
 #include <stdlib.h>
 
-#include "cli/chip_yaml.h"
+#include "cli/cluster_yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    wg_chip_file f;
-    bool ok = wg_chip_parse(&f, "fuzz", (const char *)data, size);
-    if (!ok && !f.report.size)
+    wg_chip_file chip;
+    if (!wg_chip_parse(&chip, "fuzz", (const char *)data, size) && !chip.report.size)
         abort();
-    wg_chip_free(&f);
+    wg_chip_free(&chip);
+
+    wg_cluster_file cluster;
+    if (!wg_cluster_parse(&cluster, "fuzz", (const char *)data, size) && !cluster.base.report.size)
+        abort();
+    wg_cluster_file_free(&cluster);
     return 0;
 }
