@@ -7,6 +7,12 @@
 #include "cli/cluster_yaml.h"
 #include "cluster/transport.h"
 
+enum { WG_CLUSTER_NAMES = 5 }; /* options that name a file for each chip */
+typedef struct wg_cluster_args {
+    wg_args args;
+    char *name[WG_CLUSTER_NAMES];
+} wg_cluster_args;
+
 typedef struct wg_cluster_job {
     const wg_args *args;
     wg_cluster_file file;
@@ -15,6 +21,9 @@ typedef struct wg_cluster_job {
     wg_cluster *cluster;
     wg_chip_run **chip; /* by number; NULL: of another process */
     uint8_t **text;     /* of chip files */
+    wg_cluster_args *own; /* the options as each chip sees them */
+    wg_text *runs;        /* where the reports go as run objects of SARIF; NULL: nowhere */
+    bool sarif;           /* they are wanted there, or in a file */
     wg_ended ended;
     int status;
 } wg_cluster_job;
