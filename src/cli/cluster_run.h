@@ -5,7 +5,7 @@
 
 #include "cli/chip_internal.h"
 #include "cli/cluster_yaml.h"
-#include "cluster/transport.h"
+#include "cli/ranks.h"
 
 enum { WG_CLUSTER_NAMES = 5 }; /* options that name a file for each chip */
 typedef struct wg_cluster_args {
@@ -34,8 +34,5 @@ bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error);
 /* cluster_saved.c: a snapshot of all chips in a file, written by all processes together, and read by any number of them. */
 bool wg_cluster_save(void *job, const char *path, wg_text *error);
 bool wg_cluster_resume(wg_cluster_job *r, const char *path, wg_text *error);
-
-/* ranks.c: the transport of a process that mpirun has started; NULL, and `error` is empty: there is no other process. */
-wg_transport *wg_ranks_open(wg_text *error);
 
 #endif

@@ -8,14 +8,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cluster_run.h"
+#include "cli/ranks.h"
 
 #define LIBRARY "libwaitgate_mpi.so"
 
+static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE"};
+enum { NAMES = sizeof names / sizeof *names };
+
+bool wg_ranks_started(void)
+{
+    bool started = false;
+    for (unsigned i = 0; i < NAMES; i++)
+        started |= getenv(names[i]) != NULL;
+    return started;
+}
+
+void wg_ranks_forget(void)
+{
+    for (unsigned i = 0; i < NAMES; i++)
+        unsetenv(names[i]);
+}
+
 static unsigned started_with(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+    for (unsigned i = 0; i < NAMES; i++) {
         const char *text = getenv(names[i]);
         const unsigned long size = text ? strtoul(text, NULL, 10) : 0;
         if (size > 1)
