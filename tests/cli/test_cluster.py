@@ -23,6 +23,7 @@ from suite import test
 
 WAITGATE, ROOT, EXAMPLES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
 MPIRUN = sys.argv[4] if len(sys.argv) > 4 else None
+SOAK = os.environ.get("WG_SOAK", "0") != "0"
 PAGE = (ROOT / "docs/cluster_yaml.md").read_text()
 
 
@@ -103,7 +104,7 @@ def galaxy(d):
     elfs(d)
     text = (EXAMPLES / "galaxy_ring.yaml").read_text()
     states = set()
-    for threads in (1, 2, 4):
+    for threads in (1, 2, 4) if SOAK else (1, 2):
         status, out, err = run(d, text.replace("threads: 2", f"threads: {threads}"), "--json")
         assert status == 0, err
         said = json.loads(out)
@@ -390,9 +391,9 @@ def ranks(d):
     WG_SOAK=1: 32, too."""
     elfs(d)
     galaxy_ring = (EXAMPLES / "galaxy_ring.yaml").read_text().replace("threads: 2", "threads: 1")
-    clusters = [(ring(d, "t3000", "wh")[0], [0, 6])] + ([(galaxy_ring, [31, 8])] if os.environ.get("WG_SOAK", "0") != "0" else [])
+    clusters = [(ring(d, "t3000", "wh")[0], [0, 6])] + ([(galaxy_ring, [31, 8])] if SOAK else [])
     for text, link in clusters:
-        for more, options, wanted, count in (("", ("--stats",), 0, 3), ("", ("--max-cycles", 1234, "--json"), 5, 2),
+        for more, options, wanted, count in (("", ("--stats",), 0, 3), *[("", ("--max-cycles", 1234, "--json"), 5, 2)] * SOAK,
                                              (f"faults: [cut: {{link: {link}, cycle: 1500}}]\n", ("--json",), 3, 4)):
             status, one, err = run(d, text + more, *options)
             assert status == wanted, (status, err)
@@ -406,14 +407,14 @@ def snapshots(d):
     text = (EXAMPLES / "ring.yaml").read_text()
     (d / "host.yaml").write_text("arch: wh\nhost-memory: {bytes: 4096, load: [{address: 16, words: [5]}]}\ntiles: [{at: e0}]\n")
     _, whole, _ = run(d, text, "--json")
-    status, out, err = run(d, text, "--json", f"--save-every=700={d}/run.snapshot", "--max-cycles", 3000)
-    assert status == 5, err
+    status, out, err = run(d, text, "--json", f"--save-every=700={d}/run.snapshot")
+    assert status == 0, err
     status, again, err = run(d, text, "--json", f"--resume={d}/run.snapshot")
     assert status == 0 and json.loads(again)["state"] == json.loads(whole)["state"], err
     assert json.loads(again)["cycles"] == json.loads(whole)["cycles"]
     if MPIRUN:
-        status, out, err = finished(processes(2, d, "--json", f"--save-every=700={d}/more.snapshot", "--max-cycles", 3000))
-        assert status == 5 and (d / "more.snapshot").read_bytes() == (d / "run.snapshot").read_bytes(), err
+        status, out, err = finished(processes(2, d, "--json", f"--save-every=700={d}/more.snapshot"))
+        assert status == 0 and (d / "more.snapshot").read_bytes() == (d / "run.snapshot").read_bytes(), err
         status, out, err = finished(processes(2, d, "--json", f"--resume={d}/more.snapshot"))
         assert status == 0 and json.loads(out)["state"] == json.loads(whole)["state"], err
     data = bytearray((d / "run.snapshot").read_bytes())
