@@ -309,12 +309,6 @@ int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_
     wg_transport *ranks = r.ranks;
     int status = ok ? r.status : WG_EXIT_ERROR;
     close_run(&r, error);
-    if (ranks && !ok && error->size) { /* the others wait for this one: they end with it */
-        fwrite(wg_text_of(error), 1, error->size, stderr);
-        fflush(stderr);
-        ranks->abort(ranks, status);
-    }
-    if (ranks)
-        ranks->close(ranks);
+    wg_ranks_close(ranks, status, error);
     return status;
 }

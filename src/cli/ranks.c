@@ -4,10 +4,12 @@
  * so that nothing else needs MPI.
  */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/options.h"
 #include "cli/ranks.h"
 
 #define LIBRARY "libwaitgate_mpi.so"
@@ -92,4 +94,17 @@ wg_transport *wg_ranks_open(wg_text *error)
                               : "it is of another version");
     wg_text_free(&tried);
     return t;
+}
+
+void wg_ranks_close(wg_transport *ranks, int status, wg_text *error)
+{
+    if (!ranks)
+        return;
+    if (status == WG_EXIT_ERROR && error->size) { /* the others wait for this one: they end with it */
+        fwrite(wg_text_of(error), 1, error->size, stderr);
+        fflush(stderr);
+        error->size = 0;
+        ranks->abort(ranks, status);
+    }
+    ranks->close(ranks);
 }

@@ -371,8 +371,9 @@ def hostile_files(d):
 
 def processes(count, folder, *options, name="cluster.yaml", command="run"):
     """The command under mpirun; as on a machine with too few processors, and for root, too."""
+    file = [str(folder / name)] if name else []
     env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    return subprocess.Popen([MPIRUN, "-n", str(count), WAITGATE, command, str(folder / name), *map(str, options)], env=env, text=True,
+    return subprocess.Popen([MPIRUN, "-n", str(count), WAITGATE, command, *file, *map(str, options)], env=env, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -429,6 +430,35 @@ def snapshots(d):
     assert run(d, hosts, f"--save-every=300={d}/hosts.snapshot")[0] == 0
     assert run(d, hosts, f"--resume={d}/hosts.snapshot")[0] == 0
     assert "other memory" in run(d, hosts.replace("all", "0"), f"--resume={d}/hosts.snapshot")[2]
+
+
+def without_times(text):
+    said = json.loads(text)
+    for one in (said, *said.get("tests", [])):
+        for key in ("jobs", "milliseconds", "busiest_microseconds"):
+            one.pop(key, None)
+    return said
+
+
+@mpi_test
+def sweeps(d):
+    """`explore` and `test` share their work among the processes; the first one reports the same as one alone."""
+    program = ROOT / "tests/tasm/ordered.tasm"
+    one = subprocess.run([WAITGATE, "explore", "--runs", "200", "--json", program], capture_output=True, text=True)
+    assert one.returncode == 0 or "differences" in one.stdout, one.stderr
+    status, out, err = finished(processes(3, d, "--runs", 200, "--json", program, name=None, command="explore"))
+    assert status == one.returncode and without_times(out) == without_times(one.stdout), err
+    elfs(d)
+    shutil.copy(EXAMPLES / "ring.yaml", d)
+    for name in ("hello", "handshake"):
+        shutil.copy(ROOT / f"examples/{name}.tasm", d / f"{name}.tasm")
+    (d / "bad.tasm").write_text(".thread 0\nttnosuch\n")
+    one = subprocess.run([WAITGATE, "test", "--json", "--sarif", d / "one", d / "hello.tasm", d / "handshake.tasm", d / "ring.yaml", d / "bad.tasm"],
+                         capture_output=True, text=True)
+    status, out, err = finished(processes(2, d, "--json", "--sarif", d / "two", d / "hello.tasm", d / "handshake.tasm", d / "ring.yaml", d / "bad.tasm",
+                                          name=None, command="test"))
+    assert status == one.returncode and without_times(out) == without_times(one.stdout) and len(without_times(out)["tests"]) == 4, (out, err)
+    assert (d / "one").read_bytes() == (d / "two").read_bytes()
 
 
 @mpi_test
