@@ -218,6 +218,9 @@ def ends(d):
     assert [c["chip"] for c in said["chips"] if any("hang" in t for t in c["tiles"])] == [0, 1]
     status, out, _ = run(d, text + "faults:\n  - cut: {link: [1, 0], cycle: 300}\n")
     assert status == 3 and out.count("\nchip ") == 2 and "hangs after" in out, out
+    lossy = json.loads(run(d, text + "faults:\n  - lose: {link: [0, 8], every: 2}\n", "--json")[1])
+    assert lossy["result"] == "done" and words(d / "ring-0.bin") == words(d / "ring-1.bin") == [0, 0x600D]
+    assert [(link["lose_every"], link["ends"][0]["lost"], link["ends"][0]["resent"]) for link in lossy["links"] if "lose_every" in link] == [([2, 0], 1, 1)]
     half = re.sub(r"      - \{at: e0.*\n", "", text)
     assert run(d, half)[0] == 3
     status, out, _ = run(d, text, "--max-cycles", 800)
@@ -325,6 +328,9 @@ def mistakes(d):
         ("topology: n300\nlinks:\n  - {from: [0, 3], to: [0, 3]}\n", "cannot be connected to itself"),
         ("topology: n300\nfaults:\n  - cut: {link: [0, 3], cycle: 5}\n", "channel 3 of chip 0 has no link"),
         ("topology: n300\nfaults:\n  - cut: {link: [0, 8]}\n", "a cut has `link`, one of its ends, and `cycle`"),
+        ("topology: n300\nfaults:\n  - lose: {link: [0, 8]}\n", "`lose` has `link`, the end that sends, and `every`"),
+        ("topology: n300\nfaults:\n  - lose: {link: [0, 8], every: 0}\n", "one of so many frames is lost: 1 or more"),
+        ("topology: n300\nfaults:\n  - {}\n", "a fault is either a `cut` or `lose`"),
         ("topology: n300\nchip: 5\n", "did you mean `chips`"),
     ):
         status, out, err = run(d, text)
