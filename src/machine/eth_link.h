@@ -60,6 +60,7 @@ typedef struct wg_tx_queue {
     uint32_t from, to, left, data;
     uint8_t kind;
     bool pending;
+    bool missing;  /* a TT-link packet was lost on the way, and is not yet sent again */
     bool told_any; /* a TT-link packet was sent since the link came up */
     uint8_t told;  /* the acknowledgement in the last one */
     /* TT-link packets, by number: acknowledged < head <= next <= end. Their sequence numbers are these modulo 256. */

@@ -355,6 +355,7 @@ static void send(wg_tile *t, unsigned q, wg_tx_packet p, uint8_t sequence)
     wg_frame *out = frame.at < l->cut_at && !faulty ? put(&l->out, &frame) : NULL;
     if (!out) {
         l->lost++;
+        l->tx[q].missing |= p.kind == WG_FRAME_DATA || p.kind == WG_FRAME_REGISTER;
         if (frame.at < l->cut_at &&
             !faulty) /* cannot happen between chips whose windows are no longer than the latency */
             note(t, WG_F_NOC_FULL, p.to, p.bytes, "too many frames are under way on a link; one is lost");
@@ -401,6 +402,7 @@ static void transmit(wg_tile *t)
         make_packets(t, q);
         if (l->up && resend_at(t, q) <= t->sched.now) {
             tx->next = tx->head;
+            tx->missing = false;
             tx->heard_at = t->sched.now;
             txq(t, q)[TX_RESENDS]++;
             l->resent++;
@@ -555,7 +557,7 @@ bool wg_eth_link_quiet(const wg_tile *t)
 {
     const wg_eth_link *l = t->link;
     for (unsigned q = 0; l && q < t->spec->eth->queues; q++)
-        if (l->tx[q].pending || l->tx[q].next != l->tx[q].end)
+        if (l->tx[q].pending || l->tx[q].next != l->tx[q].end || (l->up && l->tx[q].missing))
             return false;
     return !l || only_updates(l);
 }
@@ -632,6 +634,9 @@ bool wg_eth_link_holds(const wg_eth_link *l, uint32_t l1_bytes, unsigned queues)
         if (truth > 1 || tx->kind > WG_FRAME_REGISTER || tx->next - tx->head > WG_ETH_UNACKED ||
             tx->end - tx->head > WG_ETH_UNACKED || tx->end - tx->next > WG_ETH_UNACKED || tx->told_at > latest ||
             tx->heard_at > latest || (tx->pending && tx->left && !wg_l1_holds(l1_bytes, tx->from, tx->left)))
+            return false;
+        memcpy(&truth, &tx->missing, 1);
+        if (truth > 1)
             return false;
         memcpy(&truth, &tx->told_any, 1);
         for (uint32_t n = tx->head; truth <= 1 && n != tx->end; n++) {

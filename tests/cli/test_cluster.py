@@ -329,7 +329,7 @@ def mistakes(d):
         ("topology: n300\nfaults:\n  - cut: {link: [0, 3], cycle: 5}\n", "channel 3 of chip 0 has no link"),
         ("topology: n300\nfaults:\n  - cut: {link: [0, 8]}\n", "a cut has `link`, one of its ends, and `cycle`"),
         ("topology: n300\nfaults:\n  - lose: {link: [0, 8]}\n", "`lose` has `link`, the end that sends, and `every`"),
-        ("topology: n300\nfaults:\n  - lose: {link: [0, 8], every: 0}\n", "one of so many frames is lost: 1 or more"),
+        ("topology: n300\nfaults:\n  - lose: {link: [0, 8], every: 1}\n", "one of so many frames is lost: 2 or more"),
         ("topology: n300\nfaults:\n  - {}\n", "a fault is either a `cut` or `lose`"),
         ("topology: n300\nchip: 5\n", "did you mean `chips`"),
     ):
