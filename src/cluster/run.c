@@ -19,7 +19,7 @@ static void run_chip(void *user, unsigned k)
 {
     wg_cluster *c = user;
     wg_cluster_chip_state *s = &c->chip[c->due[k]];
-    s->status = wg_grid_window(s->grid, c->end, &s->rest);
+    s->status = wg_grid_window(s->grid, c->end, c->limit, c->may_stop, &s->rest);
 }
 
 /* Runs the chips of this process to the end of the window. */
@@ -84,6 +84,8 @@ static wg_status run(wg_cluster *c, uint64_t limit, bool may_stop, wg_stop *stop
 {
     uint64_t value[WG_CLUSTER_VALUES], next = c->now;
     *stop = WG_STOP_CYCLES;
+    c->may_stop = may_stop;
+    c->limit = limit;
     c->error[0] = 0;
     if (!c->known_arch)
         return wg_cluster_fail(c, WG_ERR_STATE, "the cluster has no chips");
