@@ -34,6 +34,7 @@ struct wg_cluster {
     wg_cluster_link *link;
     unsigned links, links_room;
     wg_transport *ranks;
+    bool observers_apart;
     bool *peers;          /* by rank: it has a chip that is connected to one of ours */
     wg_message *out, *in; /* by rank */
     struct wg_workers *workers;

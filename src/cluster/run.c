@@ -32,8 +32,7 @@ static void run_chips(wg_cluster *c)
             observed |= wg_grid_observed(c->chip[i].grid);
             c->due[n++] = (uint16_t)i;
         }
-    /* Observers are called on the caller's thread. */
-    if (n > 1 && c->threads > 1 && !observed)
+    if (n > 1 && c->threads > 1 && (!observed || c->observers_apart))
         wg_workers_run(&c->workers, c->threads, n, run_chip, c);
     else
         for (unsigned k = 0; k < n; k++)
