@@ -408,6 +408,29 @@ def ranks(d):
             assert finished(processes(count, d, *options))[:2] == (wanted, one), (count, options)
 
 
+@mpi_test
+def chips_move(d):
+    """Chips that change their process every few windows: the same report and dumps, and a snapshot to go on from; of a run that is done, and of one that
+    hangs, whose last instructions move along."""
+    elfs(d)
+    text = ring(d, "t3000", "wh")[0]
+    for more, wanted in (("", 0), ("faults: [cut: {link: [0, 6], cycle: 1500}]\n", 3)):
+        options = ("--json", f"--save-at=4000={d}/SNAPSHOT") if not more else ("--json",)
+        status, one, err = run(d, text + more, *[str(o).replace("SNAPSHOT", "one") for o in options])
+        assert status == wanted, err
+        for i in range(8):
+            (d / f"sum-{i}").rename(d / f"kept-{i}")
+        os.environ["WAITGATE_MOVE_CHIPS"] = "1"
+        status, out, err = finished(processes(3, d, *[str(o).replace("SNAPSHOT", "two") for o in options]))
+        del os.environ["WAITGATE_MOVE_CHIPS"]
+        moved = re.findall(r"chip (\d+) moves to process (\d+)", err)
+        assert status == wanted and out == one and len(set(moved)) > 4, (status, moved, out[:300], one[:300])
+        assert [(d / f"sum-{i}").read_bytes() for i in range(8)] == [(d / f"kept-{i}").read_bytes() for i in range(8)]
+        if not more:
+            status, again, err = run(d, text, "--json", f"--resume={d}/two")
+            assert status == 0 and json.loads(again)["state"] == json.loads(one)["state"], err
+
+
 @test
 def snapshots(d):
     """A run goes on from a file where another one was, with the same bits; also on another number of processes."""
