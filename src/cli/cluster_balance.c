@@ -79,7 +79,11 @@ typedef struct move {
 /* What a move costs: a millisecond, and for each byte so many nanoseconds. */
 enum { MOVE_COSTS = 1000000, BYTE_COSTS = 3 };
 
-bool wg_cluster_moves_always(void) { return getenv("WAITGATE_MOVE_CHIPS") != NULL; }
+bool wg_cluster_moves_always(void)
+{
+    const char *text = getenv("WAITGATE_MOVE_CHIPS");
+    return text && strcmp(text, "always") == 0;
+}
 
 static bool plan_forced(const wg_cluster_job *r, const unsigned *chips_of, move *m)
 {
@@ -251,7 +255,7 @@ static bool carry_out(wg_cluster_job *r, const move *m, bool *peers, wg_message 
              unpack(r->chip[m->chip], &in[m->from]);
     if (ok && rank == m->from) {
         give_up(r, m->chip);
-        if (wg_cluster_moves_always())
+        if (getenv("WAITGATE_MOVE_CHIPS"))
             fprintf(stderr, "waitgate: chip %u moves to process %u\n", m->chip, m->to);
     }
     wg_cluster_moved(r->cluster, m->chip, m->to);

@@ -40,7 +40,7 @@ bool wg_cluster_open_chip(wg_cluster_job *r, unsigned chip, wg_text *error);
 unsigned *wg_cluster_placement(const wg_cluster_file *file, unsigned ranks);
 /* Between two runs of some length: moves a chip from the busiest process to the idlest if that pays. */
 bool wg_cluster_balance(wg_cluster_job *r, wg_text *error);
-/* WAITGATE_MOVE_CHIPS=1: stretches are a few windows long, and a chip moves after each, whether it pays or not. For tests. */
+/* WAITGATE_MOVE_CHIPS: moves are told on standard error. =always: stretches are a few windows long, and a chip moves after each, whether it pays or not. For tests. */
 bool wg_cluster_moves_always(void);
 
 /* cluster_saved.c: a snapshot of all chips in a file, written by all processes together, and read by any number of them. */
