@@ -122,10 +122,14 @@ static void on_interrupt(int number)
         atomic_store(&b->stop, true);
 }
 
+/* Of several ranks each takes every so manieth trial. */
+static unsigned ranks_of(const wg_explorer *x) { return x->ranks ? x->ranks->ranks : 1; }
+static unsigned rank_of(const wg_explorer *x) { return x->ranks ? x->ranks->rank : 0; }
+
 static void work(wg_explorer *x, board *b, double until)
 {
     while (!atomic_load(&b->stop) && seconds_now() < until) {
-        size_t i = atomic_fetch_add(&b->next, 1);
+        size_t i = atomic_fetch_add(&b->next, 1) * ranks_of(x) + rank_of(x);
         if (i >= x->all.trials)
             break;
         const wg_trial *t = &x->all.trial[i];
@@ -151,7 +155,7 @@ static void show_progress(const wg_explorer *x, size_t finished, double began, d
 void wg_shrink_progress(wg_explorer *x, unsigned runs)
 {
     const double now = seconds_now();
-    if (now - x->shown < 0.1 || !isatty(STDERR_FILENO))
+    if (now - x->shown < 0.1 || x->ranks || !isatty(STDERR_FILENO))
         return;
     x->shown = now;
     fprintf(stderr, "\r\033[Klooking for the fewest delays that change the result: at most %u more runs", runs);
@@ -183,7 +187,7 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
     }
     if (!children)
         work(x, b, until); /* no further process: works in this one */
-    bool terminal = isatty(STDERR_FILENO) != 0, crashed = false;
+    bool terminal = isatty(STDERR_FILENO) != 0 && !x->ranks, crashed = false;
     for (unsigned waiting = children; waiting;) {
         int status;
         struct rusage usage;
@@ -214,6 +218,66 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
     if (atomic_load(&b->failed))
         wg_textf(error, "waitgate: %s\n", b->error);
     return !crashed && !atomic_load(&b->failed);
+}
+
+/* ---- several ranks ---- */
+
+/* The outcome of a trial, as it travels to the first rank; behind the trials: what the rank says of itself. */
+typedef struct shared_outcome {
+    uint64_t trial;
+    wg_outcome outcome;
+} shared_outcome;
+
+typedef struct shared_end {
+    uint64_t finished, interrupted;
+    double seconds, busiest;
+} shared_end;
+
+static bool take_part(wg_explorer *x, board *b, const wg_message *part)
+{
+    shared_outcome o;
+    shared_end end;
+    size_t at = 0;
+    for (; at + sizeof o + sizeof end <= part->bytes; at += sizeof o) {
+        memcpy(&o, part->data + at, sizeof o);
+        if (o.trial < x->all.trials)
+            b->outcome[o.trial] = o.outcome;
+    }
+    if (part->bytes - at != sizeof end)
+        return false;
+    memcpy(&end, part->data + at, sizeof end);
+    x->finished += end.finished;
+    x->interrupted |= end.interrupted != 0;
+    x->seconds = end.seconds > x->seconds ? end.seconds : x->seconds;
+    x->busiest = end.busiest > x->busiest ? end.busiest : x->busiest;
+    return true;
+}
+
+/* All outcomes come to the first rank. */
+static bool share_outcomes(wg_explorer *x, board *b, wg_text *error)
+{
+    wg_message mine = {0}, *all = wg_calloc(ranks_of(x), sizeof *all);
+    const shared_end end = {x->finished, x->interrupted, x->seconds, x->busiest};
+    bool ok = all != NULL;
+    for (size_t i = rank_of(x); ok && i < x->all.trials; i += ranks_of(x)) {
+        shared_outcome o;
+        memset(&o, 0, sizeof o);
+        o.trial = i;
+        o.outcome = b->outcome[i];
+        ok = wg_message_add(&mine, &o, sizeof o);
+    }
+    ok = ok && wg_message_add(&mine, &end, sizeof end) && x->ranks->gather(x->ranks, &mine, all);
+    if (!rank_of(x))
+        x->finished = 0;
+    for (unsigned i = 0; ok && !rank_of(x) && i < ranks_of(x); i++)
+        ok = take_part(x, b, &all[i]);
+    if (!ok)
+        wg_textf(error, "waitgate: the outcomes of all processes could not be put together\n");
+    for (unsigned i = 0; all && i < ranks_of(x); i++)
+        wg_message_free(&all[i]);
+    free(all);
+    wg_message_free(&mine);
+    return ok;
 }
 
 /* ---- what differs ---- */
@@ -371,7 +435,7 @@ static bool ignored(void *session, const wg_race *race) { return wg_check_ignore
 static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
 {
     uint64_t runs = 1000, budget = 60, seed = 1, jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (jobs < 1 || jobs > MOST_JOBS)
+    if (jobs < 1 || jobs > MOST_JOBS || x->ranks) /* ranks: mpirun has started as many as there should be */
         jobs = 1;
     if (!number(args, WG_OPT_RUN_COUNT, "runs", 1, MOST_RUNS, &runs, error) ||
         !number(args, WG_OPT_BUDGET, "budget", 0, UINT32_MAX, &budget, error) ||
@@ -395,7 +459,9 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
     }
     if (ok) {
         wg_plan(&x->all, all, x->session.races, ignored, &x->session, (size_t)runs, seed);
-        ok = run_workers(x, b, (double)budget, error);
+        ok = run_workers(x, b, (double)budget, error) && (!x->ranks || share_outcomes(x, b, error));
+    }
+    if (ok && !rank_of(x)) {
         sort_outcomes(x, b);
         for (size_t i = 0; ok && i < x->differences; i++)
             if (!wg_shrink(x, &x->difference[i], SHRINKING_RUNS) || !describe(x, &x->difference[i])) {
@@ -420,7 +486,12 @@ int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
         wg_textf(error, "waitgate: out of memory\n");
         return status;
     }
-    if (explore(x, args, error)) {
+    x->ranks = wg_ranks_open(error);
+    const bool ok = !error->size && explore(x, args, error);
+    if (ok && rank_of(x)) {
+        status = WG_EXIT_DONE; /* the first rank reports */
+    } else if (ok) {
+        x->jobs *= ranks_of(x);
         wg_explore_report(x, out);
         status = !x->base_holds   ? WG_EXIT_EXPECTATION
                  : x->differences ? WG_EXIT_FINDINGS
@@ -435,6 +506,7 @@ int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
     wg_session_close(&x->session);
     wg_exploration_end(&x->all);
     free(x->all.range);
+    wg_ranks_close(x->ranks, status, error);
     free(x);
     return status;
 }

@@ -9,6 +9,7 @@
 #define WG_EXPLORE_H
 
 #include "cli/delays.h"
+#include "cli/ranks.h"
 #include "cli/session.h"
 #include "explain/exploration.h"
 
@@ -45,6 +46,7 @@ typedef struct wg_explorer {
     wg_witness *witness; /* by race */
     size_t races;
     unsigned jobs;
+    wg_transport *ranks; /* NULL: there is one process */
     double seconds, busiest; /* busiest: processor time of the busiest process */
     bool interrupted;
     double shown; /* when progress was last displayed */

@@ -264,7 +264,9 @@ unsigned wg_idle_cores(const wg_session *s)
     unsigned idle = 0;
     for (unsigned i = 0; i < WG_CORES; i++) {
         wg_core_info info;
-        if (wg_core_state(s->dev, (wg_core_id)i, &info) == WG_OK && info.parked)
+        if (wg_core_state(s->dev, (wg_core_id)i, &info) != WG_OK)
+            idle |= 1u << i; /* the tile has no such core */
+        else if (info.parked)
             idle |= info.in_reset ? 1u << i : 1u << (8 + i);
     }
     return idle;

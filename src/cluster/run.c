@@ -8,6 +8,7 @@
  * A command in cycle c has no effect at the other end before c + eth_latency + 1: that is the length of a window. Windows end
  * at its multiples. If nothing happens for longer, they are skipped.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cluster/cluster.h"
@@ -145,9 +146,10 @@ wg_status wg_cluster_run(wg_cluster *c, uint64_t cycles, wg_stop *stop)
 wg_status wg_cluster_state_hash(wg_cluster *c, uint64_t *hash)
 {
     wg_message mine = {0};
-    bool ok = true;
+    uint64_t *of = calloc(c->chips, sizeof *of);
+    bool ok = of != NULL;
     *hash = c->now;
-    for (unsigned i = 0; i < c->chips; i++)
+    for (unsigned i = 0; ok && i < c->chips; i++)
         if (c->chip[i].grid) {
             const uint64_t entry[2] = {i, wg_grid_state_hash(c->chip[i].grid)};
             ok &= wg_message_add(&mine, entry, sizeof entry);
@@ -157,12 +159,16 @@ wg_status wg_cluster_state_hash(wg_cluster *c, uint64_t *hash)
         ok = c->ranks->gather(c->ranks, &mine, c->in);
     for (unsigned r = 0; ok && r < ranks; r++) {
         const wg_message *m = c->ranks ? &c->in[r] : &mine;
-        for (size_t at = 0; at + 16 <= m->bytes; at += 16) { /* ranks are in the order of their chips */
+        for (size_t at = 0; at + 16 <= m->bytes; at += 16) {
             uint64_t entry[2];
             memcpy(entry, m->data + at, sizeof entry);
-            *hash = (*hash ^ entry[1]) * UINT64_C(0x9E3779B97F4A7C15) + entry[0];
+            if (entry[0] < c->chips)
+                of[entry[0]] = entry[1];
         }
     }
+    for (unsigned i = 0; ok && i < c->chips; i++)
+        *hash = (*hash ^ of[i]) * UINT64_C(0x9E3779B97F4A7C15) + i;
+    free(of);
     wg_message_free(&mine);
     return ok ? WG_OK : wg_cluster_fail(c, WG_ERR_NO_MEMORY, "the state hash could not be computed");
 }

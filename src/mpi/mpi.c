@@ -7,6 +7,7 @@
  *     gather     a message of each process to the first
  */
 #include <mpi.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,17 +35,40 @@ static bool room_for(wg_message *m, size_t bytes)
     return true;
 }
 
+/*
+ * MPI waits at full speed. Where there are more processes than processors, the one that is waited for needs the processor: after
+ * some vain attempts, it is offered.
+ */
+enum { ATTEMPTS = 500 };
+static void offer(unsigned *attempts)
+{
+    if (++*attempts > ATTEMPTS)
+        (void)sched_yield();
+}
+
 /* The next message of this process, however long it is. */
 static bool receive(int from, int tag, wg_message *m)
 {
     MPI_Message message;
     MPI_Status status;
-    int bytes = 0;
-    if (MPI_Mprobe(from, tag, MPI_COMM_WORLD, &message, &status) != MPI_SUCCESS ||
-        MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0 || !room_for(m, (size_t)bytes + 1))
+    int bytes = 0, there = 0;
+    for (unsigned attempts = 0; !there; offer(&attempts))
+        if (MPI_Improbe(from, tag, MPI_COMM_WORLD, &there, &message, &status) != MPI_SUCCESS)
+            return false;
+    if (MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0 || !room_for(m, (size_t)bytes + 1))
         return false;
     m->bytes = (size_t)bytes;
     return MPI_Mrecv(m->data, bytes, MPI_BYTE, &message, &status) == MPI_SUCCESS;
+}
+
+/* Until all of them are complete. */
+static bool finish(MPI_Request *request, int count)
+{
+    int done = 0;
+    for (unsigned attempts = 0; !done; offer(&attempts))
+        if (MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+            return false;
+    return true;
 }
 
 static bool send(int to, int tag, const wg_message *m, MPI_Request *request)
@@ -71,7 +95,7 @@ static bool exchange(wg_transport *t, const bool *peers, const wg_message *out, 
     for (unsigned i = 0; peers && ok && i < t->ranks; i++)
         if (peers[i])
             ok = receive((int)i, FRAMES, &in[i]);
-    ok = ok && MPI_Waitall(sending, r->sending, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+    ok = ok && finish(r->sending, sending);
     if (ok)
         memcpy(value, least, values * sizeof *value);
     return ok;
@@ -83,7 +107,7 @@ static bool gather(wg_transport *t, const wg_message *mine, wg_message *in)
     bool ok = send(0, PARTS, mine, &r->sending[0]);
     for (unsigned i = 0; ok && !t->rank && i < t->ranks; i++)
         ok = receive((int)i, PARTS, &in[i]);
-    return ok && MPI_Wait(&r->sending[0], MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    return ok && finish(r->sending, 1);
 }
 
 static void abort_all(wg_transport *t, int status)
