@@ -106,11 +106,13 @@ site: all
 	@scripts/site $(B)/browser/site/playground.js $(B)/site
 	@python3 tests/browser/test_site.py $(B)/waitgate . $(B)/site/html
 
-# A tarball that builds without git, and Debian packages made from it.
+# A tarball that builds without git, with its checksum, and with SIGN=KEY its signature; and Debian packages made from it.
 VERSION = $(shell sed -n "s/^  version: '\([^']*\)'.*/\1/p" meson.build)
 dist:
 	@mkdir -p $(B)/dist
 	@git archive --format=tar.gz --prefix=waitgate-$(VERSION)/ -o $(B)/dist/waitgate-$(VERSION).tar.gz HEAD
+	@cd $(B)/dist && sha256sum waitgate-$(VERSION).tar.gz >waitgate-$(VERSION).tar.gz.sha256
+	@$(if $(SIGN),cd $(B)/dist && gpg --batch --yes --armor --local-user "$(SIGN)" --detach-sign waitgate-$(VERSION).tar.gz)
 	@echo $(B)/dist/waitgate-$(VERSION).tar.gz
 
 package: dist

@@ -44,7 +44,7 @@ static void concludes(wg_session *s, wg_outcome *out)
             out->others = wg_outcome_mix(out->others, s->expect_holds[i]);
 }
 
-static bool run(void *user, wg_outcome *out)
+bool wg_explore_run(void *user, wg_outcome *out)
 {
     if (!wg_drive_silently(user))
         return false;
@@ -422,7 +422,7 @@ static bool allocate(wg_explorer *x, uint64_t runs, wg_text *error)
     if (x->all.range && !x->all.ranges)
         x->all.range[x->all.ranges++] = (wg_range){.bytes = l1_bytes};
     x->all.dev = x->session.dev;
-    x->all.run = run;
+    x->all.run = wg_explore_run;
     x->all.user = &x->session;
     if (x->all.range && wg_exploration_begin(&x->all, runs))
         return true;

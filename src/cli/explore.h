@@ -8,7 +8,7 @@
 #ifndef WG_EXPLORE_H
 #define WG_EXPLORE_H
 
-#include "cli/delays.h"
+#include "text/delays.h"
 #include "cli/ranks.h"
 #include "cli/session.h"
 #include "explain/exploration.h"
@@ -56,6 +56,9 @@ typedef struct wg_explorer {
 
 /* Runs once from the start. False: the host failed, and wg_error() says why. */
 bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out);
+
+/* For wg_exploration: runs the session, and takes its end and its expectations of values into the outcome. */
+bool wg_explore_run(void *session, wg_outcome *out);
 
 /* On a terminal: `runs` runs are left, at most, for the difference that is being shrunk. */
 void wg_shrink_progress(wg_explorer *x, unsigned runs);

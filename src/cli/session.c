@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/delays.h"
+#include "text/delays.h"
 #include "cli/outputs.h"
 #include "cli/saved.h"
 #include "cli/waits.h"
@@ -431,7 +431,7 @@ bool wg_session_run(wg_session *s, wg_text *error)
         return false;
     if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, NULL, NULL, error))
         return false;
-    return s->args->command != WG_CMD_CHECK || (wg_verify_races(s, error) && wg_waits_judge(s, error));
+    return s->args->command != WG_CMD_CHECK || (wg_verify_races(s, error) && wg_grade_races(s, error) && wg_waits_judge(s, error));
 }
 
 bool wg_session_dump(wg_session *s, wg_text *error)

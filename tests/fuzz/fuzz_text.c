@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/delays.h"
+#include "text/delays.h"
 #include "cli/session.h"
 #include "cli/types.h"
 #include "memory_file.h"
