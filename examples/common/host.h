@@ -69,13 +69,12 @@ static inline void host_parameter(wg_device *dev, unsigned n, uint32_t value)
     host_write(dev, 0x20000 + 16 * n, &value, 4);
 }
 
-/* Puts an ELF file into L1 and starts a core there; false if the example has no program for it. */
-static inline bool host_load(const host *h, wg_device *dev, wg_core_id core)
+/* Puts an ELF file into L1 and starts a core there; false if the example has no program of that name. */
+static inline bool host_load_named(const host *h, wg_device *dev, wg_core_id core, const char *name)
 {
-    static const char *const names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
     static unsigned char file[1 << 18];
     char path[640];
-    snprintf(path, sizeof path, "%s/%s%s.%s.elf", h->folder, h->arch == WG_ARCH_WH ? "wh_" : "", h->name, names[core]);
+    snprintf(path, sizeof path, "%s/%s%s.%s.elf", h->folder, h->arch == WG_ARCH_WH ? "wh_" : "", h->name, name);
     FILE *f = fopen(path, "rb");
     if (!f)
         return false;
@@ -98,6 +97,11 @@ static inline bool host_load(const host *h, wg_device *dev, wg_core_id core)
     if (wg_core_release(dev, core, head.e_entry) != WG_OK)
         host_fail("%s: %s", path, wg_error(dev));
     return true;
+}
+static inline bool host_load(const host *h, wg_device *dev, wg_core_id core)
+{
+    static const char *const names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
+    return host_load_named(h, dev, core, names[core]);
 }
 static inline void host_load_all(const host *h, wg_device *dev)
 {

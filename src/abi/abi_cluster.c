@@ -88,6 +88,19 @@ static bool fail(char *error, size_t bytes, const char *what)
     return false;
 }
 
+/* The wg_arch_id of a name; -1: there is none. */
+static int arch_of(const word *name)
+{
+    static const struct {
+        const char *name;
+        wg_arch_id arch;
+    } names[] = {{"blackhole", WG_ARCH_BH}, {"wormhole_b0", WG_ARCH_WH}, {"wormhole", WG_ARCH_WH}};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (says(name, names[i].name))
+            return (int)names[i].arch;
+    return -1;
+}
+
 static bool read_chips(wg_abi_cluster *c, wg_arch_id arch, words w, char *error, size_t bytes)
 {
     word key, value;
@@ -96,10 +109,10 @@ static bool read_chips(wg_abi_cluster *c, wg_arch_id arch, words w, char *error,
     while (next_word(&w, &key)) {
         if (!number_of(&key, WG_ABI_CHIPS - 1, &chip) || !next_word(&w, &value))
             return fail(error, bytes, "`arch` is not a list of chips from 0 to 31 with their architectures");
-        const bool wh = says(&value, "wormhole_b0") || says(&value, "wormhole");
-        if (!wh && !says(&value, "blackhole"))
+        const int named = arch_of(&value);
+        if (named < 0)
             return fail(error, bytes, "`arch` names an architecture other than wormhole_b0 and blackhole");
-        if (wh != (arch == WG_ARCH_WH))
+        if ((unsigned)named != arch)
             return fail(error, bytes, "`arch` names another architecture than the library's");
         c->chips = chip >= c->chips ? chip + 1 : c->chips;
     }
@@ -150,7 +163,8 @@ static bool read_file(wg_abi_cluster *c, wg_arch_id arch, FILE *f, char *error, 
     bool ok = text || fail(error, bytes, "out of memory");
     if (ok && (ferror(f) || size == MOST_BYTES))
         ok = fail(error, bytes, "it cannot be read, or is too large");
-    ok = ok && (section(text, size, "arch", &w) || fail(error, bytes, "`arch` is missing: the architecture of each chip")) &&
+    ok = ok &&
+         (section(text, size, "arch", &w) || fail(error, bytes, "`arch` is missing: the architecture of each chip")) &&
          read_chips(c, arch, w, error, bytes);
     if (ok && section(text, size, "ethernet_connections", &w))
         ok = read_links(c, w, error, bytes);
@@ -178,8 +192,9 @@ static bool beside(char *room, size_t bytes)
     void *address;
     memcpy(&address, &here, sizeof address);
     const char *slash = dladdr(address, &self) && self.dli_fname ? strrchr(self.dli_fname, '/') : NULL;
-    const int n = slash ? snprintf(room, bytes, "%.*s/cluster_descriptor.yaml", (int)(slash - self.dli_fname), self.dli_fname)
-                        : snprintf(room, bytes, "cluster_descriptor.yaml");
+    const int n =
+        slash ? snprintf(room, bytes, "%.*s/cluster_descriptor.yaml", (int)(slash - self.dli_fname), self.dli_fname)
+              : snprintf(room, bytes, "cluster_descriptor.yaml");
     return n > 0 && (size_t)n < bytes;
 }
 

@@ -44,8 +44,7 @@ struct wg_workers;
 /* A link to another chip, of the Ethernet tile of a channel. */
 typedef struct wg_grid_link {
     bool there;
-    uint64_t up_at, cut_at; /* as for wg_eth_link_begin() */
-    wg_eth_end self, peer;
+    wg_eth_terms terms;
 } wg_grid_link;
 
 struct wg_grid {

@@ -225,6 +225,12 @@ static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, wg_text *out
         wg_json_close(j, ']');
         if (link->cut_at)
             wg_json_uint(j, "cut", link->cut_at);
+        if (link->lose_every[0] || link->lose_every[1]) {
+            wg_json_open(j, "lose_every", '[');
+            wg_json_uint(j, NULL, link->lose_every[0]);
+            wg_json_uint(j, NULL, link->lose_every[1]);
+            wg_json_close(j, ']');
+        }
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');

@@ -121,7 +121,7 @@ def galaxy(d):
     assert after.ru_utime - before.ru_utime < 1
 
 
-def ring(d, topology, arch):
+def ring(d, topology, arch, program="ring"):
     """ring.c on a ring through all chips of a topology, by the links that it has."""
     links = json.loads(run(d, f"topology: {topology}\n", "--json")[1])["links"]
     to = {}
@@ -147,7 +147,7 @@ def ring(d, topology, arch):
     text = f"topology: {topology}\nmax-cycles: 1000000\nchips:\n"
     for i, (chip, out, _) in enumerate(hops):
         words_ = f"{i}, {len(hops)}, {out}"
-        elf = "wh_ring.erisc0.elf" if arch == "wh" else "ring.erisc0.elf"
+        elf = f"{'wh_' if arch == 'wh' else ''}{program}.erisc0.elf"
         text += (f"  - {{chip: {chip}, tiles: [{{at: e{out}, erisc0: {elf}, load: [{{address: 0x28000, words: [0, {words_}]}}], "
                  f"dump: [{{address: 0x20000, length: 32, file: 'sum-{{chip}}'}}]}}, "
                  f"{{at: e{hops[i - 1][2]}, erisc0: {elf}, load: [{{address: 0x28000, words: [1, {words_}]}}]}}]}}\n")
@@ -156,10 +156,11 @@ def ring(d, topology, arch):
 
 @test
 def rings(d):
-    """All-reduce on two, four and eight chips, on both architectures: exact sums, and the same bits on two threads."""
+    """All-reduce and all-gather on two, four and eight chips, on both architectures: exact, and the same bits on two threads."""
     elfs(d)
-    for topology, arch in (("p300", "bh"), ("p150x4", "bh"), ("n300", "wh"), ("t3000", "wh")):
-        text, chips = ring(d, topology, arch)
+    for topology, arch, program in (("p300", "bh", "ring"), ("p150x4", "bh", "ring"), ("n300", "wh", "ring"), ("t3000", "wh", "ring"),
+                                    ("p150x4", "bh", "ring_gather"), ("t3000", "wh", "ring_gather")):
+        text, chips = ring(d, topology, arch, program)
         status, out, err = run(d, text, "--json")
         assert status == 0, (topology, err)
         assert [words(d / f"sum-{i}") for i in range(chips)] == [[0, 0x600D]] * chips, topology
@@ -217,6 +218,9 @@ def ends(d):
     assert [c["chip"] for c in said["chips"] if any("hang" in t for t in c["tiles"])] == [0, 1]
     status, out, _ = run(d, text + "faults:\n  - cut: {link: [1, 0], cycle: 300}\n")
     assert status == 3 and out.count("\nchip ") == 2 and "hangs after" in out, out
+    lossy = json.loads(run(d, text + "faults:\n  - lose: {link: [0, 8], every: 2}\n", "--json")[1])
+    assert lossy["result"] == "done" and words(d / "ring-0.bin") == words(d / "ring-1.bin") == [0, 0x600D]
+    assert [(link["lose_every"], link["ends"][0]["lost"], link["ends"][0]["resent"]) for link in lossy["links"] if "lose_every" in link] == [([2, 0], 1, 1)]
     half = re.sub(r"      - \{at: e0.*\n", "", text)
     assert run(d, half)[0] == 3
     status, out, _ = run(d, text, "--max-cycles", 800)
@@ -324,6 +328,9 @@ def mistakes(d):
         ("topology: n300\nlinks:\n  - {from: [0, 3], to: [0, 3]}\n", "cannot be connected to itself"),
         ("topology: n300\nfaults:\n  - cut: {link: [0, 3], cycle: 5}\n", "channel 3 of chip 0 has no link"),
         ("topology: n300\nfaults:\n  - cut: {link: [0, 8]}\n", "a cut has `link`, one of its ends, and `cycle`"),
+        ("topology: n300\nfaults:\n  - lose: {link: [0, 8]}\n", "`lose` has `link`, the end that sends, and `every`"),
+        ("topology: n300\nfaults:\n  - lose: {link: [0, 8], every: 1}\n", "one of so many frames is lost: 2 or more"),
+        ("topology: n300\nfaults:\n  - {}\n", "a fault is either a `cut` or `lose`"),
         ("topology: n300\nchip: 5\n", "did you mean `chips`"),
     ):
         status, out, err = run(d, text)
