@@ -3,7 +3,7 @@
  * `waitgate report` of a chip file. The page's data is that of page.c, with these members instead of one tile's:
  *
  *   chip      width, height, and a letter for each place of the grid
- *   tiles     for each tile of the file its tracks, steps and kinds
+ *   tiles     for each tile of the file its tracks, steps, ways and kinds
  *   packets   those that arrived: from, to, NoC, when it left, when it had arrived, bytes of data; one after the other
  *   path      the critical path, the latest piece first: tile, track (-1 - NoC: a packet), cycles
  */
@@ -12,6 +12,7 @@
 
 #include "cli/chip_internal.h"
 #include "cli/page.h"
+#include "cli/page_events.h"
 #include "cli/profile.h"
 #include "machine/packet.h"
 
@@ -140,6 +141,7 @@ static void tiles_json(wg_chip_run *r, wg_page_boxes *boxes, uint64_t from, uint
         wg_json_uint(j, "y", r->tile[i].y);
         wg_page_tracks(s, &boxes[i], from, to);
         wg_page_steps(s->page, from, to, j);
+        wg_page_ways(s->page, from, to, j);
         wg_page_kinds(s, &boxes[i]);
         wg_json_close(j, '}');
     }

@@ -108,6 +108,8 @@ void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool 
     char text[WG_DIS_MAX], name[64];
     const wg_source source = wg_profile_source(s, c);
     wg_profile_at at = wg_profile_at_of(&source);
+    unsigned cb;
+    bool space;
     wg_json_open(j, NULL, '{');
     if (who)
         wg_json_text(j, "who", who);
@@ -124,6 +126,12 @@ void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool 
         tile_json(s, "other_tile", c->tile - 1u, j);
     if (c->address)
         wg_json_hex(j, "address", c->address);
+    if (wg_profile_buffer(s, c, &cb, &space)) {
+        wg_json_uint(j, "circular_buffer", cb);
+        wg_json_text(j, "waits_for", space ? "space" : "pages");
+    }
+    if (*wg_profile_ended_at(s, c, text, sizeof text))
+        wg_json_text(j, "ended_at", text);
     if (c->pc) {
         wg_json_hex(j, "pc", c->pc);
         wg_json_text(j, "program", c->core < WG_CORES ? wg_agent_name(c->core) : "");
@@ -207,7 +215,7 @@ static void folded(wg_session *s, wg_text *out)
         const wg_cost *c = &p->table.cost[i];
         const wg_source source = wg_profile_source(s, c);
         wg_row r = {.s = s, .cost = *c, .at = wg_profile_at_of(&source)};
-        char where[256], cause[96];
+        char where[256], cause[WG_CAUSE_MAX];
         r.at.function = NULL;
         wg_row_place(&r, where, sizeof where);
         wg_profile_cause(s, c, cause, sizeof cause);

@@ -48,6 +48,35 @@ void wg_profile_insn(wg_session *s, const wg_cost *c, char *room, size_t bytes)
         wg_disassemble(s->desc.arch, word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
 }
 
+const char *wg_profile_ended_at(wg_session *s, const wg_cost *c, char *room, size_t bytes)
+{
+    wg_source source = {0};
+    const char *file;
+    unsigned line;
+    room[0] = 0;
+    if (c->doing != WG_DOING_POLLING || !c->ended_pc || !wg_session_source(s, c->ended_core, c->ended_pc, &source) ||
+        !wg_pages_line(&source, &file, &line))
+        return room;
+    const char *slash = strrchr(file, '/');
+    snprintf(room, bytes, "%s:%u", slash ? slash + 1 : file, line);
+    return room;
+}
+
+bool wg_profile_buffer(const wg_session *s, const wg_cost *c, unsigned *cb, bool *space)
+{
+    return c->doing == WG_DOING_POLLING && wg_pages_is_count(wg_arch_of(s->desc.arch), c->address, cb, space);
+}
+
+/* "waiting for pages in CB 0 (NC at reader.c:31)" */
+static void buffer_cause(wg_session *s, const wg_cost *c, unsigned cb, bool space, char *room, size_t bytes)
+{
+    char place[200];
+    const int n = snprintf(room, bytes, "waiting for %s in CB %u", space ? "space" : "pages", cb);
+    const char *at = wg_profile_ended_at(s, c, place, sizeof place);
+    if (c->holder < WG_AGENT_COUNT && n > 0 && (size_t)n < bytes)
+        snprintf(room + n, bytes - (size_t)n, " (%s%s%s)", wg_agent_name(c->holder), *at ? " at " : "", at);
+}
+
 /* "executing", "unit-busy (matrix)", "polling 0x00012340", "waiting for tile 1-2 (0x00030000)" … */
 void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
 {
@@ -58,8 +87,11 @@ void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
     const unsigned width = s->chip_width ? s->chip_width : 1, other = c->tile ? c->tile - 1u : 0;
     char name[64];
     const char *text = wg_doing_name(c->track, c->doing, name, sizeof name);
-    bool polls = c->doing == WG_DOING_POLLING && c->address;
-    if (wg_track_is_niu(c->track))
+    bool polls = c->doing == WG_DOING_POLLING && c->address, space;
+    unsigned cb;
+    if (polls && wg_profile_buffer(s, c, &cb, &space))
+        buffer_cause(s, c, cb, space, room, bytes);
+    else if (wg_track_is_niu(c->track))
         snprintf(room, bytes, flight[c->doing], other % width, other / width);
     else if (polls && c->tile && wg_packets_niu(c->address) < 2)
         snprintf(room, bytes, "waiting for NoC %u, tile %u-%u", wg_packets_niu(c->address), other % width,
@@ -216,7 +248,7 @@ void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t le
     wg_textf(out, "\n%-18s %10s %6s  %-34s %s\n", title, "cycles", "%", "cause", "line, instruction");
     for (size_t i = 0; i < t->count; i++) {
         const wg_row *r = &t->row[i];
-        char who[64], where[256], cause[96], text[WG_DIS_MAX];
+        char who[64], where[256], cause[WG_CAUSE_MAX], text[WG_DIS_MAX];
         if (i >= top) {
             rest += r->cycles;
             continue;
@@ -279,19 +311,56 @@ wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t 
     return t;
 }
 
+/* A unit that is at work in so much of the time, in percent, bounds the run. */
+#define BOUNDS 90.0
+
 static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
 {
-    char where[256], who[64], cause[96];
+    char where[256], who[64], cause[WG_CAUSE_MAX];
     wg_row_place(r, where, sizeof where);
     who_text(r, who, sizeof who);
-    bool of_chip = r->cost.tile || wg_track_is_niu(r->cost.track);
-    if (of_chip)
+    bool named = r->cost.tile || r->cost.doing == WG_DOING_POLLING || wg_track_is_niu(r->cost.track);
+    if (named)
         wg_profile_cause(r->s, &r->cost, cause, sizeof cause);
     wg_textf(out,
              "The critical path decides how long the run takes. Its largest part, %llu of %llu cycles (%.1f %%), is %s "
              "at %s: %s.",
              (unsigned long long)r->cycles, (unsigned long long)length, 100.0 * (double)r->cycles / (double)length, who,
-             where, of_chip ? cause : wg_doing_text(r->cost.track, r->cost.doing));
+             where, named ? cause : wg_doing_text(r->cost.track, r->cost.doing));
+}
+
+/* Where a unit was at work; in percent of the cycles from the first instruction of `of` to its last. */
+static double share(const wg_costs_unit *u, const wg_costs_unit *of)
+{
+    return 100.0 * (double)u->busy / (double)(of->last - of->first);
+}
+
+/* "Bottleneck: Unpacker 1, at work in 97.0 % of …" */
+static void busiest_unit(const wg_costs *p, wg_text *out)
+{
+    unsigned best = 0,
+             fed = p->unit[WG_AGENT_VECTOR].busy > p->unit[WG_AGENT_MATRIX].busy ? WG_AGENT_VECTOR : WG_AGENT_MATRIX;
+    for (unsigned i = 0; i < WG_TRACKS; i++)
+        if (wg_track_is_unit(i) && p->unit[i].busy > p->unit[best].busy)
+            best = i;
+    const wg_costs_unit *u = &p->unit[best], *f = &p->unit[fed];
+    if (!u->busy)
+        return;
+    const double busy = share(u, u), other = share(f, u);
+    const char *name = wg_agent_name(best);
+    if (busy < BOUNDS) {
+        wg_textf(out,
+                 " Busiest unit: %s, at work in %.1f %% of the cycles from its first instruction to its last, %llu "
+                 "to %llu; fed without a pause, it would be %.1f times as fast.",
+                 name, busy, (unsigned long long)u->first, (unsigned long long)u->last, 100.0 / busy);
+        return;
+    }
+    wg_textf(out,
+             " Bottleneck: %s, at work in %.1f %% of the cycles from its first instruction to its last, %llu to %llu",
+             name, busy, (unsigned long long)u->first, (unsigned long long)u->last);
+    if (f != u && f->busy && other < BOUNDS)
+        wg_textf(out, "; %s could be fed %.1f times as fast", wg_agent_name(fed), 100.0 / other);
+    wg_textf(out, ".");
 }
 
 void wg_path_sentence(const wg_profiled *all, uint64_t from, uint64_t to, wg_text *out)
@@ -300,6 +369,8 @@ void wg_path_sentence(const wg_profiled *all, uint64_t from, uint64_t to, wg_tex
     wg_rows t = wg_path_of(all, from, to, &begin);
     if (t.count)
         largest_part(&t.row[0], to - begin, out);
+    if (t.count && all->tiles == 1)
+        busiest_unit(all->tile[0]->costs, out);
     free(t.row);
 }
 
@@ -310,6 +381,8 @@ void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t t
     if (t.count) {
         wg_text sentence = {0};
         largest_part(&t.row[0], to - begin, &sentence);
+        if (all->tiles == 1)
+            busiest_unit(all->tile[0]->costs, &sentence);
         wg_text_add(out, "\n", 1);
         wg_text_wrap(out, wg_text_of(&sentence), 0, 0);
         wg_text_free(&sentence);

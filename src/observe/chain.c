@@ -16,14 +16,15 @@ static uint64_t hash_of(const wg_cost *c)
 {
     uint64_t h = mix(c->pc, c->word);
     h = mix(h, (uint64_t)c->address << 32 | (uint64_t)c->resource << 16 | c->holder);
+    h = mix(h, c->ended_pc);
     return mix(h, (uint64_t)c->tile << 24 | (uint64_t)c->track << 16 | (uint64_t)c->core << 8 | c->doing);
 }
 
 static bool same(const wg_cost *a, const wg_cost *b)
 {
     return a->pc == b->pc && a->word == b->word && a->address == b->address && a->resource == b->resource &&
-           a->holder == b->holder && a->track == b->track && a->core == b->core && a->doing == b->doing &&
-           a->tile == b->tile;
+           a->ended_pc == b->ended_pc && a->holder == b->holder && a->track == b->track && a->core == b->core &&
+           a->doing == b->doing && a->tile == b->tile;
 }
 
 /* Twice as many slots; the costs stay where they are. */

@@ -43,13 +43,16 @@ static void find_holder(wg_costs *p, wg_costs_core *k, uint64_t now)
     const uint32_t address = k->polled.what.address;
     const unsigned slot = writer_slot(address);
     const wg_arrival *a = wg_packets_ended(&p->chain.packets, address, k->polled.from, now);
-    bool core = address && p->wrote[slot].address == address;
-    if (wg_packets_niu(address) < 2)
+    bool written = address && p->wrote[slot].address == address;
+    if (wg_packets_niu(address) < 2) {
         k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + wg_packets_niu(address));
-    else if (core && (!a || p->wrote[slot].cycle > a->cycle))
-        k->polled.what.holder = p->wrote[slot].core;
-    else if (a)
+    } else if (written && (!a || p->wrote[slot].cycle > a->cycle)) {
+        k->polled.what.holder = p->wrote[slot].agent;
+        k->polled.what.ended_pc = p->wrote[slot].pc;
+        k->polled.what.ended_core = p->wrote[slot].core;
+    } else if (a) {
         k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + a->noc);
+    }
     if (a && wg_track_is_niu(k->polled.what.holder) && !p->chain.packets.alone)
         k->polled.what.tile = (uint16_t)(1 + a->sender);
 }
@@ -72,7 +75,7 @@ static void iteration_ends(wg_costs *p, wg_costs_core *k, bool polled, uint64_t 
         what.word = k->load_word;
         what.address = k->address;
         what.doing = WG_DOING_POLLING;
-        what.resource = 0;
+        what.ended_pc = what.ended_core = 0;
         what.holder = WG_AGENT_NONE;
         what.tile = 0;
         if (k->polled.from == k->polled.to)
@@ -110,6 +113,8 @@ static void core_spends(wg_costs *p, const wg_interval *i, uint64_t to)
                                      .holder = stalls ? i->stall.holder : WG_AGENT_NONE}};
 }
 
+static bool is_own_ram(uint32_t address) { return address >> 16 == WG_MMIO_BASE >> 16; }
+
 static void core_retires(wg_costs *p, const wg_event *e)
 {
     wg_costs_core *k = &p->core[e->agent];
@@ -126,7 +131,7 @@ static void core_retires(wg_costs *p, const wg_event *e)
         k->signature = mix(mix(k->signature, pc), e->b) | 1;
     bool load = wg_rv_opcode(e->word) == WG_RV_LOAD;
     unsigned base = wg_rv_rs1(e->word);
-    if (load && !k->load_pc) { /* the first load of the iteration */
+    if (load && (!k->load_pc || is_own_ram(k->address))) { /* the first one that others can answer */
         k->load_pc = pc;
         k->load_word = e->word;
         k->address = k->known >> base & 1 ? k->r[base] + wg_rv_imm_i(e->word) : 0;
@@ -140,6 +145,16 @@ static void core_retires(wg_costs *p, const wg_event *e)
         core_spends(p, &now, e->cycle + 1);
 }
 
+static void wrote(wg_costs *p, uint32_t address, const wg_event *e, unsigned core)
+{
+    const unsigned slot = writer_slot(address);
+    p->wrote[slot].address = address;
+    p->wrote[slot].agent = e->agent;
+    p->wrote[slot].core = (uint8_t)core;
+    p->wrote[slot].pc = e->pc;
+    p->wrote[slot].cycle = e->cycle;
+}
+
 /* Requests show the address that a load polls, and the writers of words. */
 static void core_requests(wg_costs *p, const wg_event *e)
 {
@@ -147,11 +162,8 @@ static void core_requests(wg_costs *p, const wg_event *e)
     uint32_t address = (uint32_t)e->a;
     if (e->kind == WG_EV_CORE_REQUEST && k->load_pc && !k->address && e->c == WG_REQ_READ)
         k->address = address;
-    if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ) {
-        p->wrote[writer_slot(address)].address = address;
-        p->wrote[writer_slot(address)].core = e->agent;
-        p->wrote[writer_slot(address)].cycle = e->cycle;
-    }
+    if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ)
+        wrote(p, address, e, e->agent);
 }
 
 /* ---- Units ---- */
@@ -161,6 +173,11 @@ static void unit_spends(wg_costs *p, const wg_interval *i, uint64_t to)
     wg_costs_unit *u = &p->unit[i->track];
     uint64_t from = i->from > u->done ? i->from : u->done;
     u->done = to > u->done ? to : u->done;
+    if (i->doing != WG_DOING_IDLE && counted(p, from, to)) {
+        u->last = to < p->to ? to : p->to;
+        u->first = u->busy ? u->first : from > p->from ? from : p->from;
+        u->busy += i->doing == WG_DOING_WORK ? counted(p, from, to) : 0;
+    }
     wg_cost c = {.track = i->track, .doing = i->doing, .holder = WG_AGENT_NONE};
     if (i->doing == WG_DOING_IDLE) {
         c.holder = u->fed_by;
@@ -321,6 +338,8 @@ void wg_costs_event(void *user, const wg_event *e)
     } else if (e->kind == WG_EV_COMPLETED && wg_track_is_unit(e->agent)) {
         unit_completes(p, e);
     }
+    if (gate && e->kind == WG_EV_ISSUED && wg_opcode(e->word) == WG_OPCODE_STOREREG)
+        wrote(p, wg_reg_address(e->word), e, (unsigned)e->c);
     bool feeds = gate && e->kind == WG_EV_ISSUED && e->b < WG_TRACKS && wg_track_is_unit((unsigned)e->b);
     if (feeds)
         p->unit[e->b].fed_by = e->agent;
@@ -346,6 +365,8 @@ static int dearest(const void *left, const void *right)
         return a->holder < b->holder ? -1 : 1;
     if (a->tile != b->tile)
         return a->tile < b->tile ? -1 : 1;
+    if (a->ended_pc != b->ended_pc)
+        return a->ended_pc < b->ended_pc ? -1 : 1;
     uint64_t x = (uint64_t)a->resource << 32 | a->address, y = (uint64_t)b->resource << 32 | b->address;
     if (x != y)
         return x < y ? -1 : 1;

@@ -30,6 +30,8 @@ typedef struct wg_costs_unit {
     unsigned count;
     uint8_t fed_by; /* the thread of the last instruction accepted */
     uint64_t done;  /* cycles before this one are charged */
+    uint64_t first, last,
+        busy; /* of the part that counts: [first, last) from the first instruction to the last; at work */
 } wg_costs_unit;
 
 /* A core's iteration of a loop, held until it is known whether it only repeats the previous one. */
@@ -61,9 +63,10 @@ typedef struct wg_costs {
     uint64_t posted[8];            /* … and when */
     struct {
         uint64_t cycle;
-        uint32_t address;
-        uint8_t core;
-    } wrote[WG_COSTS_WRITERS]; /* the core that wrote a word last, by a hash of the address */
+        uint32_t address, pc;
+        uint8_t agent, core; /* core: whose program contains `pc` */
+    } wrote
+        [WG_COSTS_WRITERS]; /* the core, or the thread with a STOREREG, that wrote a word last; by a hash of the address */
     wg_chain chain;
 } wg_costs;
 #define WG_COSTS_EVENTS \
