@@ -164,7 +164,7 @@ static void hang_json(wg_chip_run *r, wg_json *j)
 
 static bool data_json(wg_chip_run *r, int status, wg_text *out, wg_text *error)
 {
-    wg_json json = {.out = out}, *j = &json;
+    wg_json json = {.out = out, .dense = true}, *j = &json;
     wg_text run = {0}, sentence = {0};
     wg_page_boxes *boxes = wg_calloc(r->tiles, sizeof *boxes);
     wg_page_sources sources = {.count = 0};

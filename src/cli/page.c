@@ -193,7 +193,7 @@ static void add_html(wg_text *out, const char *text)
 
 static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
 {
-    wg_json json = {.out = out}, *j = &json;
+    wg_json json = {.out = out, .dense = true}, *j = &json;
     wg_text run = {0}, sentence = {0}, hang = {0};
     wg_page_boxes b = {.j = j};
     uint64_t from = shown_from(s), to = s->costs->to;

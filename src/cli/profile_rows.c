@@ -67,17 +67,21 @@ bool wg_profile_buffer(const wg_session *s, const wg_cost *c, unsigned *cb, bool
     return c->doing == WG_DOING_POLLING && wg_pages_is_count(wg_arch_of(s->desc.arch), c->address, cb, space);
 }
 
-/* "waiting for pages in CB 0 (NC at reader.c:31)" */
-static void buffer_cause(wg_session *s, const wg_cost *c, unsigned cb, bool space, char *room, size_t bytes)
+/* "waiting for pages in CB 0 (NC at reader.c:31)", "polling 0x00012340 (thread 2 at pack.c:12)" */
+static void polling_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
 {
     char place[200];
-    const int n = snprintf(room, bytes, "waiting for %s in CB %u", space ? "space" : "pages", cb);
+    unsigned cb;
+    bool space;
+    const int n = wg_profile_buffer(s, c, &cb, &space)
+                      ? snprintf(room, bytes, "waiting for %s in CB %u", space ? "space" : "pages", cb)
+                      : snprintf(room, bytes, "polling 0x%08x", c->address);
     const char *at = wg_profile_ended_at(s, c, place, sizeof place);
     if (c->holder < WG_AGENT_COUNT && n > 0 && (size_t)n < bytes)
         snprintf(room + n, bytes - (size_t)n, " (%s%s%s)", wg_agent_name(c->holder), *at ? " at " : "", at);
 }
 
-/* "executing", "unit-busy (matrix)", "polling 0x00012340", "waiting for tile 1-2 (0x00030000)" … */
+/* "executing", "unit-busy (matrix)", "waiting for tile 1-2 (0x00030000)" … */
 void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
 {
     static const char *const flight[] = {[WG_FLIGHT_REQUEST] = "request to tile %u-%u",
@@ -87,10 +91,9 @@ void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
     const unsigned width = s->chip_width ? s->chip_width : 1, other = c->tile ? c->tile - 1u : 0;
     char name[64];
     const char *text = wg_doing_name(c->track, c->doing, name, sizeof name);
-    bool polls = c->doing == WG_DOING_POLLING && c->address, space;
-    unsigned cb;
-    if (polls && wg_profile_buffer(s, c, &cb, &space))
-        buffer_cause(s, c, cb, space, room, bytes);
+    bool polls = c->doing == WG_DOING_POLLING && c->address;
+    if (wg_track_is_niu(c->track) && !c->tile)
+        snprintf(room, bytes, "%s under way", wg_flight_name(c->doing));
     else if (wg_track_is_niu(c->track))
         snprintf(room, bytes, flight[c->doing], other % width, other / width);
     else if (polls && c->tile && wg_packets_niu(c->address) < 2)
@@ -99,7 +102,7 @@ void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
     else if (polls && c->tile)
         snprintf(room, bytes, "waiting for tile %u-%u (0x%08x)", other % width, other / width, c->address);
     else if (polls)
-        snprintf(room, bytes, "polling 0x%08x", c->address);
+        polling_cause(s, c, room, bytes);
     else if (c->holder < WG_AGENT_COUNT)
         snprintf(room, bytes, "%s (%s)", text, wg_agent_name(c->holder));
     else
@@ -329,37 +332,32 @@ static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
              where, named ? cause : wg_doing_text(r->cost.track, r->cost.doing));
 }
 
-/* Where a unit was at work; in percent of the cycles from the first instruction of `of` to its last. */
-static double share(const wg_costs_unit *u, const wg_costs_unit *of)
-{
-    return 100.0 * (double)u->busy / (double)(of->last - of->first);
-}
-
-/* "Bottleneck: Unpacker 1, at work in 97.0 % of …" */
+/* The unit that is at work in most of the cycles between the first work of a unit that computes and the last. */
 static void busiest_unit(const wg_costs *p, wg_text *out)
 {
-    unsigned best = 0,
-             fed = p->unit[WG_AGENT_VECTOR].busy > p->unit[WG_AGENT_MATRIX].busy ? WG_AGENT_VECTOR : WG_AGENT_MATRIX;
-    for (unsigned i = 0; i < WG_TRACKS; i++)
-        if (wg_track_is_unit(i) && p->unit[i].busy > p->unit[best].busy)
-            best = i;
-    const wg_costs_unit *u = &p->unit[best], *f = &p->unit[fed];
+    static const uint8_t computing[] = {WG_AGENT_UNPACK0, WG_AGENT_UNPACK1, WG_AGENT_MATRIX, WG_AGENT_VECTOR,
+                                        WG_AGENT_PACK};
+    const wg_costs_unit *u = &p->unit[WG_AGENT_UNPACK0];
+    uint64_t first = UINT64_MAX, last = 0;
+    for (unsigned i = 0; i < sizeof computing; i++) {
+        const wg_costs_unit *c = &p->unit[computing[i]];
+        u = c->busy > u->busy ? c : u;
+        if (c->busy) {
+            first = c->first < first ? c->first : first;
+            last = c->last > last ? c->last : last;
+        }
+    }
     if (!u->busy)
         return;
-    const double busy = share(u, u), other = share(f, u);
-    const char *name = wg_agent_name(best);
-    if (busy < BOUNDS) {
-        wg_textf(out,
-                 " Busiest unit: %s, at work in %.1f %% of the cycles from its first instruction to its last, %llu "
-                 "to %llu; fed without a pause, it would be %.1f times as fast.",
-                 name, busy, (unsigned long long)u->first, (unsigned long long)u->last, 100.0 / busy);
-        return;
-    }
-    wg_textf(out,
-             " Bottleneck: %s, at work in %.1f %% of the cycles from its first instruction to its last, %llu to %llu",
-             name, busy, (unsigned long long)u->first, (unsigned long long)u->last);
-    if (f != u && f->busy && other < BOUNDS)
-        wg_textf(out, "; %s could be fed %.1f times as fast", wg_agent_name(fed), 100.0 / other);
+    const wg_costs_unit *fed = &p->unit[WG_AGENT_MATRIX];
+    fed = p->unit[WG_AGENT_VECTOR].busy > fed->busy ? &p->unit[WG_AGENT_VECTOR] : fed;
+    const double window = (double)(last - first), busy = 100.0 * (double)u->busy / window;
+    const char *name = wg_agent_name((unsigned)(u - p->unit)), *other = wg_agent_name((unsigned)(fed - p->unit));
+    const char *how = busy < BOUNDS ? "No unit bounds the run; the busiest is" : "The bottleneck is";
+    wg_textf(out, " %s %s, at work in %.1f %% of cycles %llu to %llu", how, name, busy, (unsigned long long)first,
+             (unsigned long long)last);
+    if (busy >= BOUNDS && fed != u && fed->busy)
+        wg_textf(out, "; %s could be fed %.1f times as fast", other, window / (double)fed->busy);
     wg_textf(out, ".");
 }
 

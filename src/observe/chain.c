@@ -202,7 +202,9 @@ static bool follow_packet(walk *w, const wg_link *link)
                       .core = s->core,
                       .track = (uint8_t)(WG_AGENT_NIU0 + s->noc),
                       .holder = WG_AGENT_NONE,
-                      .tile = (uint16_t)(1 + (wg_packet_is_answer(a) ? a->sender : here->tile))};
+                      .tile = (uint16_t)(here->alone              ? 0
+                                         : wg_packet_is_answer(a) ? 1 + a->sender
+                                                                  : 1 + here->tile)};
     if (wg_packet_is_answer(a)) {
         unsigned other = tile_of(w, a->sender);
         const wg_arrival *there =

@@ -41,7 +41,7 @@ typedef struct wg_cost {
     uint64_t times; /* number of occurrences */
 } wg_cost;
 
-/* Pieces of the path in which a packet was under way. Their track is WG_AGENT_NIU0 or 1, `pc` is that of the command. */
+/* Pieces of the path in which a packet was under way. Their track is WG_AGENT_NIU0 or 1, `pc` is that of the command; a tile alone sends to itself. */
 typedef enum wg_flight {
     WG_FLIGHT_REQUEST = WG_DOING_WORK, /* to the other tile */
     WG_FLIGHT_THERE,                   /* the other tile's NIU has it, and has not answered yet */

@@ -37,19 +37,30 @@ static void spend(wg_costs *p, uint64_t from, uint64_t to, const wg_cost *what)
 
 static unsigned writer_slot(uint32_t address) { return address >> 2 & (WG_COSTS_WRITERS - 1); }
 
+/* NULL: not known. */
+static const wg_costs_write *last_write(const wg_costs *p, uint32_t address)
+{
+    const wg_costs_write *word = &p->word[writer_slot(address)], *last = word->address == address ? word : NULL;
+    for (unsigned i = 0; i < WG_COSTS_BLOCKS; i++) {
+        const wg_costs_write *b = &p->block[i];
+        if (address - b->address < b->bytes && (!last || b->cycle > last->cycle))
+            last = b;
+    }
+    return last;
+}
+
 /* Who ended the polling: whoever wrote the word last, or the packet that changed the NIU's register. */
 static void find_holder(wg_costs *p, wg_costs_core *k, uint64_t now)
 {
     const uint32_t address = k->polled.what.address;
-    const unsigned slot = writer_slot(address);
     const wg_arrival *a = wg_packets_ended(&p->chain.packets, address, k->polled.from, now);
-    bool written = address && p->wrote[slot].address == address;
+    const wg_costs_write *w = address ? last_write(p, address) : NULL;
     if (wg_packets_niu(address) < 2) {
         k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + wg_packets_niu(address));
-    } else if (written && (!a || p->wrote[slot].cycle > a->cycle)) {
-        k->polled.what.holder = p->wrote[slot].agent;
-        k->polled.what.ended_pc = p->wrote[slot].pc;
-        k->polled.what.ended_core = p->wrote[slot].core;
+    } else if (w && (!a || w->cycle > a->cycle)) {
+        k->polled.what.holder = w->agent;
+        k->polled.what.ended_pc = w->pc;
+        k->polled.what.ended_core = w->core;
     } else if (a) {
         k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + a->noc);
     }
@@ -145,14 +156,25 @@ static void core_retires(wg_costs *p, const wg_event *e)
         core_spends(p, &now, e->cycle + 1);
 }
 
-static void wrote(wg_costs *p, uint32_t address, const wg_event *e, unsigned core)
+static void wrote(wg_costs *p, uint32_t address, uint32_t bytes, const wg_event *e, unsigned core)
 {
-    const unsigned slot = writer_slot(address);
-    p->wrote[slot].address = address;
-    p->wrote[slot].agent = e->agent;
-    p->wrote[slot].core = (uint8_t)core;
-    p->wrote[slot].pc = e->pc;
-    p->wrote[slot].cycle = e->cycle;
+    const wg_costs_write w = {e->cycle, address & ~3u, bytes, e->pc, e->agent, (uint8_t)core};
+    if (bytes > 4)
+        p->block[p->blocks++ % WG_COSTS_BLOCKS] = w;
+    else
+        p->word[writer_slot(address)] = w;
+}
+
+/* A unit writes to L1; cores are known by their requests. */
+static void touched(wg_costs *p, const wg_event *e)
+{
+    const unsigned thread = e->thread % WG_THREADS;
+    wg_event by = *e;
+    if (!(e->how & WG_TOUCH_WRITE) || wg_track_is_core(e->agent))
+        return;
+    if (e->agent == WG_AGENT_SCALAR) /* what its thread waited for before is the cause */
+        by.agent = (uint8_t)(WG_AGENT_THREAD0 + thread);
+    wrote(p, (uint32_t)e->b, (uint32_t)e->c, &by, p->pusher[thread]);
 }
 
 /* Requests show the address that a load polls, and the writers of words. */
@@ -163,7 +185,7 @@ static void core_requests(wg_costs *p, const wg_event *e)
     if (e->kind == WG_EV_CORE_REQUEST && k->load_pc && !k->address && e->c == WG_REQ_READ)
         k->address = address;
     if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ)
-        wrote(p, address, e, e->agent);
+        wrote(p, address, 4, e, e->agent);
 }
 
 /* ---- Units ---- */
@@ -322,7 +344,9 @@ void wg_costs_event(void *user, const wg_event *e)
 {
     wg_costs *p = user;
     wg_packets_event(&p->chain.packets, e);
-    if (e->agent >= WG_TRACKS)
+    if (e->kind == WG_EV_TOUCH)
+        touched(p, e);
+    if (e->agent >= WG_TRACKS || e->kind == WG_EV_TOUCH)
         return;
     bool core = wg_track_is_core(e->agent), gate = wg_track_is_thread(e->agent);
     if (core && e->kind == WG_EV_CORE_RETIRE) {
@@ -338,8 +362,10 @@ void wg_costs_event(void *user, const wg_event *e)
     } else if (e->kind == WG_EV_COMPLETED && wg_track_is_unit(e->agent)) {
         unit_completes(p, e);
     }
+    if (gate && e->kind == WG_EV_ISSUED)
+        p->pusher[e->agent - WG_AGENT_THREAD0] = (uint8_t)e->c;
     if (gate && e->kind == WG_EV_ISSUED && wg_opcode(e->word) == WG_OPCODE_STOREREG)
-        wrote(p, wg_reg_address(e->word), e, (unsigned)e->c);
+        wrote(p, wg_reg_address(e->word), 4, e, (unsigned)e->c);
     bool feeds = gate && e->kind == WG_EV_ISSUED && e->b < WG_TRACKS && wg_track_is_unit((unsigned)e->b);
     if (feeds)
         p->unit[e->b].fed_by = e->agent;

@@ -200,7 +200,7 @@ def a_chip(d):
         b.run("document.querySelector('#grid .tile[data-name=\"1-2\"]').dispatchEvent(new Event('click'))")
         assert b.text("#tile-name") == "Tile 1-2" and "fill" in b.text("#core-table")
         names = b.run("return [...document.querySelectorAll('#labels div')].map(e => e.textContent)")
-        assert names == [t["name"] for t in tiles["1-2"]["tracks"]], names
+        assert names == [t["name"] for t in tiles["1-2"]["tracks"]] + ["NoC 0 arriving", "NoC 0 sent"], names
         # A wait for the other tile: its name leads there. A row of the critical path does, too.
         b.run("waitgate.find('waiting for tile 2-2')")
         assert "2-2" in b.text("#selected"), b.text("#selected")

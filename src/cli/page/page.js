@@ -85,10 +85,10 @@ const element = (tag, text, attributes) => {
 const number = n => n.toLocaleString('en-US');
 const base = file => file ? file.split('/').pop() : '';
 const where = k => k.file ? `${base(k.file)}:${k.line}` + (k.function ? ` ${k.function}` : '') : k.function || k.pc || '';
-const cause = k => k.who && k.who.startsWith('NIU') ? `${k.cause}, ${k.other_tile}` : k.cause === 'polling' && k.other_tile ?
+const cause = k => k.who && k.who.startsWith('NIU') ? k.cause + (k.other_tile ? `, ${k.other_tile}` : '') : k.cause === 'polling' && k.other_tile ?
   /^0xffb[23]/.test(k.address) ? `waiting for NoC, ${k.other_tile}` : `waiting for tile ${k.other_tile} (${k.address})` :
   k.waits_for ? `waiting for ${k.waits_for} in CB ${k.circular_buffer}${k.holder ? ` (${k.holder}${k.ended_at ? ` at ${k.ended_at}` : ''})` : ''}` :
-  k.address ? `${k.cause} ${k.address}` : k.holder ? `${k.cause} (${k.holder})` : k.cause;
+  k.address ? `${k.cause} ${k.address}${k.holder ? ` (${k.holder}${k.ended_at ? ` at ${k.ended_at}` : ''})` : ''}` : k.holder ? `${k.cause} (${k.holder})` : k.cause;
 const colourName = k => WORK.includes(k.cause) ? 'work' : k.cause === 'polling' ? 'poll' : QUIET.includes(k.cause) ? 'rest' : 'stall';
 let colours = {};
 const readColours = () => {
