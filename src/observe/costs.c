@@ -35,7 +35,8 @@ static void spend(wg_costs *p, uint64_t from, uint64_t to, const wg_cost *what)
 
 /* ---- Cores ---- */
 
-static unsigned writer_slot(uint32_t address) { return address >> 2 & (WG_COSTS_WRITERS - 1); }
+static unsigned writer_slot(uint32_t address) { return (address >> 2) * 0x9E3779B1u >> 20 & (WG_COSTS_WRITERS - 1); }
+static bool is_own_ram(uint32_t address) { return address >> 16 == WG_MMIO_BASE >> 16; }
 
 /* NULL: not known. */
 static const wg_costs_write *last_write(const wg_costs *p, uint32_t address)
@@ -124,8 +125,6 @@ static void core_spends(wg_costs *p, const wg_interval *i, uint64_t to)
                                      .holder = stalls ? i->stall.holder : WG_AGENT_NONE}};
 }
 
-static bool is_own_ram(uint32_t address) { return address >> 16 == WG_MMIO_BASE >> 16; }
-
 static void core_retires(wg_costs *p, const wg_event *e)
 {
     wg_costs_core *k = &p->core[e->agent];
@@ -184,7 +183,7 @@ static void core_requests(wg_costs *p, const wg_event *e)
     uint32_t address = (uint32_t)e->a;
     if (e->kind == WG_EV_CORE_REQUEST && k->load_pc && !k->address && e->c == WG_REQ_READ)
         k->address = address;
-    if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ)
+    if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ && !is_own_ram(address))
         wrote(p, address, 4, e, e->agent);
 }
 
