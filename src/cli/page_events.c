@@ -52,12 +52,17 @@ static void look_at_buffers(wg_page *p, uint64_t cycle)
                    popped = wg_overlay_number(t->arch, WG_SR_DEST_BUF_START);
     for (uint64_t rest = p->changing; rest; rest &= rest - 1) {
         const unsigned cb = (unsigned)__builtin_ctzll(rest);
-        const uint16_t pages =
-            (uint16_t)(wg_overlay_stream_read(t, cb, pushed) - wg_overlay_stream_read(t, cb, popped));
-        if (pages == p->now[WG_ROW_BUFFER + cb])
+        const uint16_t now[2] = {(uint16_t)wg_overlay_stream_read(t, cb, pushed),
+                                 (uint16_t)wg_overlay_stream_read(t, cb, popped)};
+        uint16_t *before = p->counts[cb];
+        if (now[0] == before[0] && now[1] == before[1])
             continue;
-        step(p, cycle, WG_ROW_BUFFER + cb, pages);
-        p->changing &= ~(UINT64_C(1) << cb);
+        const uint64_t bit = UINT64_C(1) << cb;
+        const bool back = (int16_t)(now[0] - before[0]) < 0 || (int16_t)(now[1] - before[1]) < 0;
+        p->clearing = now[0] == now[1] ? p->clearing & ~bit : back ? p->clearing | bit : p->clearing;
+        memcpy(before, now, sizeof now);
+        step(p, cycle, WG_ROW_BUFFER + cb, p->clearing & bit ? 0 : (uint16_t)(now[0] - now[1]));
+        p->changing &= ~bit;
     }
 }
 

@@ -47,7 +47,9 @@ typedef struct wg_page {
     uint64_t queued[WG_THREADS][WG_PAGE_INSIDE]; /* ids in the order of their pushes */
     unsigned first[WG_THREADS], pushes[WG_THREADS];
     uint64_t changing; /* bit per circular buffer: a count was written, and has not changed yet */
-    bool failed;       /* out of memory */
+    uint64_t clearing; /* firmware clears one count after the other */
+    uint16_t counts[WG_CBS][2];
+    bool failed; /* out of memory */
 } wg_page;
 #define WG_PAGE_EVENTS \
     (WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_BANK) | WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | \

@@ -91,6 +91,7 @@ void wg_report_profile(wg_session *s, wg_text *out)
     wg_path_text(&one, p->from, p->to, s->top, out);
     wg_profile_groups_text(&one, s->top, p->to - p->from, out);
     waits_text(s, out);
+    wg_annotate(&one, s->annotate, out);
 }
 
 /* ---- JSON ---- */
@@ -349,8 +350,11 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
 {
     uint64_t from = 0, to = UINT64_MAX;
     uint32_t from_pc = 0, to_pc = 0;
+    static const char *const annotations[] = {"source", "instructions"};
     s->top = 12;
+    s->annotate = WG_ANNOTATE_NONE;
     if (!wg_option_number(s->args, WG_OPT_TOP, "top", &s->top, error) ||
+        !wg_option_choice(s->args, WG_OPT_ANNOTATE, "annotate", annotations, 2, &s->annotate, error) ||
         !read_end(s, WG_OPT_FROM, "from", &from, &from_pc, error) || !read_end(s, WG_OPT_TO, "to", &to, &to_pc, error))
         return false;
     if (!(s->costs = wg_calloc(1, sizeof *s->costs))) {

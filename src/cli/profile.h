@@ -52,6 +52,10 @@ bool wg_profile_buffer(const wg_session *s, const wg_cost *c, unsigned *cb, bool
 const char *wg_profile_ended_at(wg_session *s, const wg_cost *c, char *room, size_t bytes);
 void wg_row_place(const wg_row *r, char *room, size_t bytes);
 
+/* --annotate: the costs beside source lines, or beside instructions (annotate.c). */
+enum { WG_ANNOTATE_SOURCE, WG_ANNOTATE_INSTRUCTIONS, WG_ANNOTATE_NONE };
+void wg_annotate(const wg_profiled *all, unsigned how, wg_text *out);
+
 /* The costs of a session as JSON, and in the files of other tools. */
 void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool of_tile, wg_json *j);
 bool wg_profile_files(const wg_profiled *all, const char *title, wg_text *error);

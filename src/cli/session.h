@@ -110,6 +110,7 @@ typedef struct wg_session {
     struct wg_waits *waits;        /* --waits */
     struct wg_page *page;          /* data of the report besides the costs */
     uint64_t top;                  /* rows of the profile's tables */
+    unsigned annotate;             /* --annotate, as in profile.h */
     wg_commit_log *log;
     wg_trace *trace;
     wg_konata *konata;

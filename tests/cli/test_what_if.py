@@ -3,6 +3,7 @@
 """`waitgate profile --what-if`: what it predicts is what a changed kernel gains, and values stay as they are."""
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 
@@ -167,6 +168,16 @@ def automatic_ranking(_):
         assert (again["cycles"], again["saves"]) == (one["cycles"], one["saves"]), (one, again)
     text = waitgate("profile", "--what-if", "auto", *files).stdout
     assert "at half its cost" in text and "others save nothing" in text, text[-800:]
+
+
+@test
+def with_loaded_memory(d):
+    """Files that --load names are loaded again for each run."""
+    (d / "passes.bin").write_bytes(struct.pack("<5I", 4, 0, 0, 0, 3))
+    files = ["--load", f"0x20000={d}/passes.bin", *sorted(EXAMPLES.glob("matmul.*.elf"))]
+    cycles, runs = what_if(files, "clear=0", "matrix=4x", "clear=1")
+    assert runs[0]["cycles"] < cycles < runs[1]["cycles"] and runs[2]["cycles"] == cycles, (cycles, runs)
+    assert all(r["results_equal"] for r in runs), runs
 
 
 @test

@@ -167,7 +167,7 @@ const drawTrack = t => {
       context.rect(left, top, right - left - 4, tall);
       context.clip();
       context.fillStyle = '#fff';
-      context.fillText(k.instruction || cause(k), left + 4, top + tall / 2 + 0.5);
+      context.fillText(k.cause === 'polling' || !k.instruction ? cause(k) : k.instruction, left + 4, top + tall / 2 + 0.5);
       context.restore();
     }
   }
@@ -454,7 +454,12 @@ const openTile = i => {
   countCosts();
   for (const wanted of ['core', 'thread', 'unit']) tableOf(`${wanted}-table`, rowsOf(wanted), length);
   $('labels').replaceChildren();
-  for (const row of [...tracks, ...steps]) $('labels').append(element('div', row.name, {title: row.name}));
+  for (const t of tracks) $('labels').append(element('div', t.name, {title: t.name}));
+  for (const s of steps) {
+    const div = element('div', s.name, {title: `${s.name}: at most ${s.most}`});
+    div.dataset.most = s.most;
+    $('labels').append(div);
+  }
   for (const div of $('labels').children) { div.style.height = ROW + 'px'; div.style.lineHeight = ROW + 'px'; }
   if (data.chip) {
     $('tile-name').hidden = false;
