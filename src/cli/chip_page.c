@@ -39,7 +39,7 @@ static size_t packets_since(const wg_chip_run *r, uint64_t from)
 
 static bool fits(const wg_chip_run *r, uint64_t from)
 {
-    return boxes_since(r, from) <= WG_PAGE_LINKS && packets_since(r, from) <= MOST_PACKETS;
+    return boxes_since(r, from) <= r->profiled[0]->boxes && packets_since(r, from) <= MOST_PACKETS;
 }
 
 /* The latest part of the run that fits on the page. */

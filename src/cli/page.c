@@ -47,11 +47,11 @@ static uint64_t shown_from(const wg_session *s)
 {
     const wg_chain *c = &s->costs->chain;
     uint64_t low = wg_page_reach(s), high = s->costs->to;
-    if (wg_page_links(c, low, s->costs->to) <= WG_PAGE_LINKS)
+    if (wg_page_links(c, low, s->costs->to) <= s->boxes)
         return low;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (wg_page_links(c, middle, s->costs->to) <= WG_PAGE_LINKS)
+        if (wg_page_links(c, middle, s->costs->to) <= s->boxes)
             high = middle;
         else
             low = middle;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `waitgate profile`: what each source line cost, and why. */
 #include "cli/profile.h"
+#include "cli/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -346,6 +347,9 @@ static bool read_end(wg_session *s, wg_option option, const char *name, uint64_t
     return false;
 }
 
+/* Of a track: some 1 GB of each busy one. */
+enum { MOST_LINKS = 1 << 24 };
+
 bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
 {
     uint64_t from = 0, to = UINT64_MAX;
@@ -353,7 +357,9 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
     static const char *const annotations[] = {"source", "instructions"};
     s->top = 12;
     s->annotate = WG_ANNOTATE_NONE;
+    s->boxes = WG_PAGE_BOXES;
     if (!wg_option_number(s->args, WG_OPT_TOP, "top", &s->top, error) ||
+        !wg_option_number(s->args, WG_OPT_BOXES, "boxes", &s->boxes, error) ||
         !wg_option_choice(s->args, WG_OPT_ANNOTATE, "annotate", annotations, 2, &s->annotate, error) ||
         !read_end(s, WG_OPT_FROM, "from", &from, &from_pc, error) || !read_end(s, WG_OPT_TO, "to", &to, &to_pc, error))
         return false;
@@ -363,6 +369,8 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
     }
     wg_costs_begin(s->costs, wg_cycle(s->dev), held);
     wg_costs_place(s->costs, s->desc.arch, s->tile, !s->chip_width);
+    if (s->boxes > WG_CHAIN_LINKS)
+        s->costs->chain.most = s->boxes < MOST_LINKS ? s->boxes : MOST_LINKS;
     s->costs->from_pc = from_pc;
     s->costs->to_pc = to_pc;
     s->costs->from = from_pc ? UINT64_MAX : from;

@@ -287,6 +287,7 @@ const draw = () => {
   drawPath();
   drawPicked();
   drawWay();
+  drawRaces();
 };
 let waiting = false;
 const redraw = () => {
@@ -501,14 +502,62 @@ const find = text => {
   reveal(hits[at][2], hits[at][3]);
 };
 
+// ---- Races: both parties, in the text and on the timeline ----
+const racesOf = i => (runOf(i).races || []).map(r => ({...r, parties: [r.first, r.second].filter(Boolean)}));
+const trackOf = party => tracks.find(t => t.name === party.agent) || tracks.find(t => t.name === `thread ${party.thread}`);
+const drawRaces = () => {
+  context.strokeStyle = context.fillStyle = colours.path;
+  for (const race of racesOf(current)) {
+    const places = race.parties.map(p => ({px: x(p.cycle + 0.5), t: trackOf(p)})).filter(p => p.t);
+    if (!places.some(p => p.px >= 0 && p.px <= width)) continue;
+    context.setLineDash([2, 3]);
+    context.beginPath();
+    places.forEach((p, i) => context[i ? 'lineTo' : 'moveTo'](p.px, y(p.t.index) + ROW / 2));
+    context.stroke();
+    context.setLineDash([]);
+    for (const p of places) {
+      const py = y(p.t.index) + ROW / 2;
+      context.beginPath();
+      context.moveTo(p.px, py - 7);
+      context.lineTo(p.px + 6, py);
+      context.lineTo(p.px, py + 7);
+      context.lineTo(p.px - 6, py);
+      context.fill();
+    }
+  }
+};
+const showParty = (tile, race, party) => {
+  if (current !== tile) openTile(tile);
+  const cycles = race.parties.map(p => p.cycle), a = Math.min(...cycles), b = Math.max(...cycles), room = Math.max(20, b - a);
+  show(a - room, b + room);
+  const t = trackOf(party), n = t ? linkAt(t, party.cycle) : -1;
+  if (n >= 0) pick(t, n);
+  if (party.file) showSource(party);
+};
+const listRaces = () => {
+  for (let i = 0; i < tiles.length; i++)
+    for (const race of racesOf(i)) {
+      $('findings-section').hidden = false;
+      const div = element('div', undefined, {className: 'finding'});
+      div.append(element('b', `${race.severity}: ${race.kind}`), data.chip ? `, tile ${tiles[i].name}` : '', `, ${race.location}`, element('br'));
+      race.parties.forEach((p, n) => {
+        div.append(n ? 'then ' : '', `${p.access} by ${p.agent}${p.thread === undefined ? '' : `, thread ${p.thread}`} in `,
+                   element('a', `cycle ${number(p.cycle)}`, {onclick: () => showParty(i, race, p)}), `, ${p.instruction}${p.place ? `, ${base(p.place)}` : ''}`, element('br'));
+      });
+      div.append(`${race.why} ${race.remedy} (${race.remedy_is})`);
+      $('findings').append(div);
+    }
+};
+
 // ---- The words on top ----
 const findings = data.chip ? [...run.findings.map(f => ({...f.finding, tile: `${f.x}-${f.y}`})),
                               ...run.tiles.flatMap(t => t.findings.map(f => ({...f, tile: `${t.x}-${t.y}`})))] : run.findings;
+const races = tiles.reduce((sum, _, i) => sum + racesOf(i).length, 0);
 $('title').textContent = run.program;
 const endings = {done: 'Done', until: 'Done (--until)', hang: 'Hangs', limit: 'Stopped by --max-cycles', finding: 'Stopped by a finding', interrupted: 'Interrupted'};
 $('summary').textContent = `${endings[run.result] || run.result} after ${number(run.cycles)} cycles, ${run.arch === 'wh' ? 'Wormhole B0' : 'Blackhole A0'}. ` +
   (data.from > 0 || data.to < run.cycles ? `The page shows cycles ${number(data.from)} to ${number(data.to)}. ` : '') +
-  (findings.length ? `${findings.length} findings.` : 'No findings.');
+  (findings.length ? `${findings.length} findings.` : 'No findings.') + (races ? ` ${races} races.` : '');
 $('path-sentence').textContent = data.sentence;
 $('footer').textContent = `waitgate ${run.waitgate}. One row per core, Wait Gate and unit; every cycle of each row is charged to a line and a cause.`;
 if (data.hang) {
@@ -560,6 +609,7 @@ for (const f of findings) {
              `${f.detail ? f.detail + '. ' : ''}${f.cause} ${f.remedy}`);
   $('findings').append(div);
 }
+listRaces();
 for (const [name, colour] of [['at work', 'work'], ['waiting', 'stall'], ['polling', 'poll'], ['nothing to do', 'rest'], ['critical path', 'path']]) {
   const span = element('span'), i = element('i');
   i.style.background = `var(--${colour})`;
@@ -780,6 +830,18 @@ document.addEventListener('keydown', e => {
   if (moves[e.key] && !e.ctrlKey && !e.metaKey) { e.preventDefault(); moves[e.key](); }
 });
 addEventListener('resize', resize);
+// On paper it is light, and as wide as the paper.
+let darkOnScreen = false;
+const paper = on => {
+  const classes = document.documentElement.classList;
+  if (on) darkOnScreen = classes.contains('dark');
+  classes.toggle('dark', !on && darkOnScreen);
+  readColours();
+  resize();
+  if (data.chip) drawChip();
+};
+addEventListener('beforeprint', () => paper(true));
+addEventListener('afterprint', () => paper(false));
 if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark');
 readColours();
 if (data.chip) {
