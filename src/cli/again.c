@@ -13,6 +13,7 @@ bool wg_again_begin(wg_session *v, const wg_session *s, uint64_t seed, const wg_
     v->races = NULL;
     v->expect_holds = NULL;
     v->expect_found = NULL;
+    v->inputs = (wg_inputs){0};
     v->desc.seed = seed;
     uint64_t cycles = wg_cycle(s->dev);
     v->max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
@@ -26,6 +27,7 @@ void wg_again_end(wg_session *v)
         wg_text_free(&v->expect_found[i]);
     free(v->expect_found);
     free(v->expect_holds);
+    free(v->inputs.list);
     wg_races_free(v->races);
     wg_destroy(v->dev);
 }

@@ -464,6 +464,12 @@ static bool read_checks(const wg_args *args, unsigned *checks, wg_text *error)
     return false;
 }
 
+bool wg_check_wanted(const wg_args *args)
+{
+    return args->command == WG_CMD_CHECK || args->command == WG_CMD_EXPLORE ||
+           (args->command == WG_CMD_REPORT && args->value[WG_OPT_CHECKS]);
+}
+
 bool wg_check_open(wg_session *s, wg_text *error)
 {
     const char *fail_on = s->args->value[WG_OPT_FAIL_ON], *path = s->args->value[WG_OPT_SUPPRESSIONS];

@@ -333,7 +333,7 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
     }
     r->grid = wg_card_grid(r->card);
     if (!open_tiles(r, error) || (r->scaled && !scale_tiles(r, r->scaled, error)) ||
-        (r->file.metal && !wg_metal_open(r, error)) || (args->command == WG_CMD_CHECK && !open_check(r, error)) ||
+        (r->file.metal && !wg_metal_open(r, error)) || (wg_check_wanted(args) && !open_check(r, error)) ||
         (r->metal && !wg_metal_start(r, error)) || !wg_chip_images(r, false, error))
         return false;
     for (size_t i = 0; i < r->tiles; i++) {

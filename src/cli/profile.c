@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `waitgate profile`: what each source line cost, and why. */
 #include "cli/profile.h"
+#include "cli/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,7 @@ void wg_report_profile(wg_session *s, wg_text *out)
     wg_path_text(&one, p->from, p->to, s->top, out);
     wg_profile_groups_text(&one, s->top, p->to - p->from, out);
     waits_text(s, out);
+    wg_annotate(&one, s->annotate, out);
 }
 
 /* ---- JSON ---- */
@@ -108,6 +110,8 @@ void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool 
     char text[WG_DIS_MAX], name[64];
     const wg_source source = wg_profile_source(s, c);
     wg_profile_at at = wg_profile_at_of(&source);
+    unsigned cb;
+    bool space;
     wg_json_open(j, NULL, '{');
     if (who)
         wg_json_text(j, "who", who);
@@ -124,6 +128,12 @@ void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool 
         tile_json(s, "other_tile", c->tile - 1u, j);
     if (c->address)
         wg_json_hex(j, "address", c->address);
+    if (wg_profile_buffer(s, c, &cb, &space)) {
+        wg_json_uint(j, "circular_buffer", cb);
+        wg_json_text(j, "waits_for", space ? "space" : "pages");
+    }
+    if (*wg_profile_ended_at(s, c, text, sizeof text))
+        wg_json_text(j, "ended_at", text);
     if (c->pc) {
         wg_json_hex(j, "pc", c->pc);
         wg_json_text(j, "program", c->core < WG_CORES ? wg_agent_name(c->core) : "");
@@ -207,7 +217,7 @@ static void folded(wg_session *s, wg_text *out)
         const wg_cost *c = &p->table.cost[i];
         const wg_source source = wg_profile_source(s, c);
         wg_row r = {.s = s, .cost = *c, .at = wg_profile_at_of(&source)};
-        char where[256], cause[96];
+        char where[256], cause[WG_CAUSE_MAX];
         r.at.function = NULL;
         wg_row_place(&r, where, sizeof where);
         wg_profile_cause(s, c, cause, sizeof cause);
@@ -337,12 +347,20 @@ static bool read_end(wg_session *s, wg_option option, const char *name, uint64_t
     return false;
 }
 
+/* Of a track: some 1 GB of each busy one. */
+enum { MOST_LINKS = 1 << 24 };
+
 bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
 {
     uint64_t from = 0, to = UINT64_MAX;
     uint32_t from_pc = 0, to_pc = 0;
+    static const char *const annotations[] = {"source", "instructions"};
     s->top = 12;
+    s->annotate = WG_ANNOTATE_NONE;
+    s->boxes = WG_PAGE_BOXES;
     if (!wg_option_number(s->args, WG_OPT_TOP, "top", &s->top, error) ||
+        !wg_option_number(s->args, WG_OPT_BOXES, "boxes", &s->boxes, error) ||
+        !wg_option_choice(s->args, WG_OPT_ANNOTATE, "annotate", annotations, 2, &s->annotate, error) ||
         !read_end(s, WG_OPT_FROM, "from", &from, &from_pc, error) || !read_end(s, WG_OPT_TO, "to", &to, &to_pc, error))
         return false;
     if (!(s->costs = wg_calloc(1, sizeof *s->costs))) {
@@ -351,6 +369,8 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
     }
     wg_costs_begin(s->costs, wg_cycle(s->dev), held);
     wg_costs_place(s->costs, s->desc.arch, s->tile, !s->chip_width);
+    if (s->boxes > WG_CHAIN_LINKS)
+        s->costs->chain.most = s->boxes < MOST_LINKS ? s->boxes : MOST_LINKS;
     s->costs->from_pc = from_pc;
     s->costs->to_pc = to_pc;
     s->costs->from = from_pc ? UINT64_MAX : from;

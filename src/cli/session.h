@@ -110,6 +110,8 @@ typedef struct wg_session {
     struct wg_waits *waits;        /* --waits */
     struct wg_page *page;          /* data of the report besides the costs */
     uint64_t top;                  /* rows of the profile's tables */
+    unsigned annotate;             /* --annotate, as in profile.h */
+    uint64_t boxes;                /* --boxes of a report */
     wg_commit_log *log;
     wg_trace *trace;
     wg_konata *konata;
@@ -179,6 +181,7 @@ void wg_blame_text(wg_session *s, const wg_blamed *b, wg_text *out);
 void wg_blame_free(wg_blame *blame);
 
 /* check.c: the race detector of the run. */
+bool wg_check_wanted(const wg_args *args);
 bool wg_check_open(wg_session *s, wg_text *error);
 bool wg_check_attach(wg_session *s, wg_text *error); /* the detector to the device */
 wg_race_words wg_check_words(wg_session *s);         /* for race_text.h */

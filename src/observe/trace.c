@@ -100,6 +100,7 @@ typedef struct details {
     wg_trace_arg arg[MOST_ARGS];
     unsigned count;
     char word[16];
+    uint64_t arrow_out, arrow_in;
 } details;
 
 static void add_text(details *d, const char *key, const char *text)
@@ -109,21 +110,25 @@ static void add_text(details *d, const char *key, const char *text)
 }
 static void add_number(details *d, const char *key, uint64_t n) { d->arg[d->count++] = (wg_trace_arg){key, NULL, n}; }
 
-/* Four arguments, at most. */
-static void add_instruction(details *d, const char *text, uint32_t word, uint64_t id, uint64_t parent)
+/* Three arguments, at most. */
+static void add_instruction(details *d, uint32_t word, uint64_t id, uint64_t parent)
 {
-    snprintf(d->word, sizeof d->word, "0x%08x", word);
+    d->word[0] = '0';
+    d->word[1] = 'x';
+    for (unsigned i = 0; i < 8; i++)
+        d->word[2 + i] = "0123456789abcdef"[word >> (28 - 4 * i) & 15];
+    d->word[10] = 0;
     add_text(d, "word", d->word);
     add_number(d, "id", id);
     if (parent)
         add_number(d, "parent", parent);
-    add_text(d, "text", text);
 }
 
 static void slice(wg_trace *t, wg_trace_at at, const char *name, const char *category, uint64_t from, uint64_t to,
                   const details *d)
 {
-    t->file->format->slice(t->file, &(wg_trace_box){at, name, category, from, to, d->arg, d->count});
+    t->file->format->slice(t->file,
+                           &(wg_trace_box){at, name, category, from, to, d->arg, d->count, d->arrow_out, d->arrow_in});
 }
 
 static void interval(void *user, const wg_interval *i)
@@ -138,8 +143,9 @@ static void interval(void *user, const wg_interval *i)
     wg_trace_name_track(t, i->track, 0, wg_sink_agent(&t->words, i->track));
     if (i->doing == WG_DOING_WORK && wg_track_is_thread(i->track)) {
         const char *text = instruction(t, i->track, i->pc, i->word);
-        add_instruction(&d, text, i->word, i->id, i->parent);
+        add_instruction(&d, i->word, i->id, i->parent);
         add_text(&d, "at", place(t, core, i->pc));
+        d.arrow_out = t->passes;
         slice(t, at, text, "issued", i->from, i->to, &d);
         return;
     }
@@ -147,8 +153,10 @@ static void interval(void *user, const wg_interval *i)
         add_text(&d, "because", wg_doing_text(i->track, i->doing));
     if (i->doing >= WG_DOING_STALL && i->stall.holder < WG_AGENT_COUNT)
         add_text(&d, "holder", wg_sink_agent(&t->words, i->stall.holder));
-    if (i->id)
-        add_instruction(&d, instruction(t, i->track, i->pc, i->word), i->word, i->id, i->parent);
+    if (i->id) {
+        add_instruction(&d, i->word, i->id, i->parent);
+        add_text(&d, "text", instruction(t, i->track, i->pc, i->word));
+    }
     if (i->pc)
         add_text(&d, "at", place(t, core, i->pc));
     slice(t, at, wg_doing_name(i->track, i->doing, reason, sizeof reason),
@@ -194,16 +202,18 @@ static void note_push(wg_trace *t, const wg_event *e)
             (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, (unsigned)e->c, 0).tid};
 }
 
-/* The instruction, or the MOP or REPLAY that made it, was pushed. */
+/* The instruction was pushed, or it is the first that a MOP or REPLAY makes, and that was pushed. */
 static void arrow_from_push(wg_trace *t, const wg_event *e)
 {
     uint64_t id = e->parent ? e->parent : e->id;
     if (e->thread >= 3)
         return;
-    const wg_trace_end_point *push = &t->push[e->thread][id % WG_TRACE_PUSHES];
-    if (push->tid && push->id == id)
+    wg_trace_end_point *push = &t->push[e->thread][id % WG_TRACE_PUSHES];
+    if (push->tid && push->id == id) {
         wg_trace_arrow(t, "push", (wg_trace_at){t->tile.pid, push->tid}, push->cycle,
                        wg_trace_track(t, WG_AGENT_THREAD0 + e->thread, 0), e->cycle);
+        push->tid = 0;
+    }
 }
 
 /* A thread's SEMPOST, SEMGET or SEMINIT passes, or a core's access is processed. */
@@ -241,12 +251,11 @@ static void unit_slot_end(wg_trace *t, unsigned unit, unsigned slot, uint64_t cy
     wg_trace_name_track(t, unit, slot, name);
     const unsigned thread = WG_AGENT_THREAD0 + l->thread % WG_THREADS;
     const char *text = instruction(t, thread, l->pc, l->word);
-    details d = {.count = 0};
+    details d = {.count = 0, .arrow_in = l->arrow};
     add_number(&d, "thread", l->thread);
-    add_instruction(&d, text, l->word, l->id, l->parent);
+    add_instruction(&d, l->word, l->id, l->parent);
     add_text(&d, "at", place(t, l->core, l->pc));
     slice(t, at, text, "executing", l->since, cycle > l->since ? cycle : l->since + 1, &d);
-    wg_trace_arrow(t, "pass", wg_trace_track(t, thread, 0), l->since, at, l->since);
     l->used = false;
 }
 
@@ -260,6 +269,7 @@ static void unit_enter(wg_trace *t, const wg_event *e)
     t->slot[unit][slot] = (wg_trace_slot){.id = e->id,
                                           .parent = e->parent,
                                           .since = e->cycle,
+                                          .arrow = t->passes,
                                           .word = e->word,
                                           .pc = e->pc,
                                           .thread = e->thread,
@@ -348,6 +358,8 @@ void wg_trace_event(void *user, const wg_event *e)
         "SrcA bank 0 belongs to the Matrix Unit", "SrcA bank 1 belongs to the Matrix Unit",
         "SrcB bank 0 belongs to the Matrix Unit", "SrcB bank 1 belongs to the Matrix Unit"};
     char name[64];
+    bool enters = e->kind == WG_EV_ISSUED && e->b < WG_TRACKS && wg_track_is_unit((unsigned)e->b);
+    t->passes = enters ? ++t->file->flows : 0;
     wg_tracks_event(&t->tracks, e);
     switch (e->kind) {
     case WG_EV_PUSHED: note_push(t, e); break;

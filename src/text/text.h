@@ -43,6 +43,7 @@ typedef struct wg_json {
     wg_text *out;
     unsigned depth;
     bool filled[32];
+    bool dense; /* without white space */
 } wg_json;
 void wg_json_open(wg_json *j, const char *key, char bracket); /* '{' or '[' */
 void wg_json_close(wg_json *j, char bracket);                 /* '}' or ']' */

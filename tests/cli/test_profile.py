@@ -9,7 +9,7 @@ import sys
 
 from suite import run, test
 
-WAITGATE, ROOT, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+WAITGATE, ROOT, EXAMPLES = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 
 
 def profile(*arguments, status=0):
@@ -238,6 +238,67 @@ def folded_stacks(d):
         stack, _, cycles = line.rpartition(" ")
         sums[stack.split(";")[0]] = sums.get(stack.split(";")[0], 0) + int(cycles)
     assert set(sums.values()) == {found["cycles"]}, sums
+
+
+def annotated(text):
+    """The numbers before each line or instruction, by what stands behind them: six columns."""
+    rows = {}
+    for line in text.splitlines():
+        cells = [line[8 * i:8 * i + 8].strip() for i in range(6)]
+        if any(c.isdigit() for c in cells) and all(c == "." or c.isdigit() for c in cells):
+            rows.setdefault(line[50:].strip(), []).append([0 if c == "." else int(c) for c in cells])
+    return rows
+
+
+@test
+def annotated_source_and_instructions(d):
+    """Each line, and each instruction, with what the JSON charges to it; the source is found wherever the command runs."""
+    files = [p.resolve() for p in sorted(EXAMPLES.glob("matmul.*.elf"))]
+    costs = [(t["kind"], c) for t in profile(*files)["cost_profile"]["tracks"] for c in t["costs"]]
+
+    def columns(mine):
+        out = [0] * 6
+        for kind, c in mine:
+            if c["cause"] in ("idle", "empty", "reset", "parked"):
+                continue
+            works = c["cause"] in ("executing", "issued")
+            out[5 if kind == "unit" else 3 + (not works) if kind == "thread" else 0 if works else 2 if c["cause"] == "polling" else 1] += c["cycles"]
+        return out
+
+    r = subprocess.run([WAITGATE, "profile", "--annotate", "source", *files], capture_output=True, text=True, cwd=d)
+    rows = annotated(r.stdout)
+    for name in ("matmul.c", "pipeline.h"):
+        source = next((ROOT / "examples").rglob(name)).read_text().splitlines()
+        lines = {c["line"] for _, c in costs if c.get("file", "").endswith("/" + name)}
+        seen = 0
+        for n in lines:
+            wanted = columns([(k, c) for k, c in costs if c.get("line") == n and c["file"].endswith("/" + name)])
+            if any(wanted):
+                assert wanted in rows[f"{n} | {source[n - 1]}".strip()], (name, n, wanted, rows)
+                seen += 1
+        assert seen > 5, (name, seen)
+    r = subprocess.run([WAITGATE, "profile", "--annotate", "instructions", *files], capture_output=True, text=True, cwd=d)
+    rows, seen = annotated(r.stdout), 0
+    for pc in {c["pc"] for _, c in costs if "pc" in c}:
+        for core in {c["program"] for _, c in costs if c.get("pc") == pc}:
+            wanted = columns([(k, c) for k, c in costs if c.get("pc") == pc and c["program"] == core])
+            if any(wanted):
+                assert any(text.startswith(pc + " ") and wanted in all_of for text, all_of in rows.items()), (pc, wanted)
+                seen += 1
+    assert seen > 200, seen
+    assert sum(sum(x) for all_of in rows.values() for x in all_of) == sum(columns([(k, c) for k, c in costs if "pc" in c]))
+    r = subprocess.run([WAITGATE, "profile", "--annotate", "sorce", *files], capture_output=True, text=True)
+    assert r.returncode == 6 and "did you mean `source`?" in r.stderr, r
+
+
+@test
+def the_busiest_unit(d):
+    """The sentence names the unit that bounds the run, or says that none does."""
+    (d / "b.tasm").write_text(".thread 2\n ttsetadcxx 4, 15, 0\n .repeat 40\n ttpacr 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0\n .endr\n")
+    bound = subprocess.run([WAITGATE, "profile", d / "b.tasm"], capture_output=True, text=True).stdout
+    assert " ".join(bound.split()).count("The bottleneck is Packers, at work in 100.0 % of cycles") == 1, bound
+    loose = subprocess.run([WAITGATE, "profile", *sorted(EXAMPLES.glob("matmul.*.elf"))], capture_output=True, text=True).stdout
+    assert "No unit bounds the run; the busiest is Packers, at work in" in " ".join(loose.split()), loose
 
 
 @test
