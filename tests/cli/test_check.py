@@ -286,7 +286,7 @@ def says(text, *wanted):
             failures.append(f"`{w}` is not in:\n{text}")
 
 
-CHIPS = {"dram", "matmul_multicast", "relay_source", "relay_sink"}   # they need more than a tile: chips()
+CHIPS = {"dram", "matmul_cluster", "matmul_multicast", "relay_source", "relay_sink"}   # they need more than a tile: chips()
 # Examples of which other timings are tried as well.
 TIMELESS = {"add", "matmul_stream", "reduce", "tilize", "untilize"}
 
