@@ -5,7 +5,7 @@
 
 #include "cli/delays.h"
 #include "cli/session.h"
-#include "cli/types.h"
+#include "text/types.h"
 #include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
