@@ -29,6 +29,9 @@ typedef struct wg_rows {
     size_t count;
 } wg_rows;
 
+/* A number of cycles, or ADDR=VALUE. False: neither. */
+bool wg_milestone_parse(const char *text, uint64_t *cycle, wg_milestone *mark);
+
 bool wg_every_track(unsigned track);
 /* The costs of these tracks by line and cause, the largest first. */
 wg_rows wg_rows_of(const wg_profiled *all, bool (*kind)(unsigned));

@@ -48,13 +48,6 @@ typedef struct wg_feed {
     bool refused;        /* the FIFO had no room in this cycle */
 } wg_feed;
 
-/* How an array stands in memory. */
-typedef struct wg_image_shape {
-    wg_type type;
-    bool tilized;
-    size_t rows, columns; /* 0: not given */
-} wg_image_shape;
-
 /* What the host put into memory before the run. */
 typedef struct wg_input {
     unsigned x, y; /* of a chip */

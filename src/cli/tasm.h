@@ -12,7 +12,7 @@
 #include <waitgate/waitgate.h>
 
 #include "text/text.h"
-#include "cli/types.h"
+#include "text/types.h"
 #include "elf/elf.h"
 
 enum {

@@ -33,7 +33,40 @@ static void spend(wg_costs *p, uint64_t from, uint64_t to, const wg_cost *what)
         wg_cost_add(&p->table, &c);
 }
 
+/* ---- The part of the run that counts ---- */
+
+bool wg_milestone_is(const wg_milestone *stone, const wg_event *e, const uint8_t *l1)
+{
+    uint32_t value;
+    if (stone->kind == WG_MILESTONE_PC)
+        return e->kind == WG_EV_CORE_RETIRE && e->a == stone->address;
+    if (stone->kind != WG_MILESTONE_STORE)
+        return false;
+    if (e->kind == WG_EV_CORE_REQUEST)
+        return e->c == WG_REQ_WRITE && WG_REQUEST_PATH(e->word) != WG_PATH_L1 && e->a == stone->address &&
+               (uint32_t)e->b == stone->value;
+    if (e->kind != WG_EV_TOUCH || e->a != WG_TOUCH_L1 || !(e->how & WG_TOUCH_WRITE) || !wg_track_is_core(e->agent) ||
+        e->b > stone->address || stone->address + UINT64_C(4) > e->b + e->c)
+        return false;
+    memcpy(&value, l1 + stone->address, 4);
+    return value == stone->value;
+}
+
+static void window(wg_costs *p, const wg_event *e)
+{
+    if (wg_milestone_is(&p->from_stone, e, p->l1)) {
+        p->from = e->cycle;
+        p->from_stone.kind = WG_MILESTONE_NONE;
+    }
+    if (p->from_stone.kind == WG_MILESTONE_NONE && e->cycle > p->from && wg_milestone_is(&p->to_stone, e, p->l1)) {
+        p->to = e->cycle;
+        p->to_stone.kind = WG_MILESTONE_NONE;
+    }
+}
+
 /* ---- Cores ---- */
+
+enum { FEW_BYTES = 16 }; /* of which each word is noted */
 
 static unsigned writer_slot(uint32_t address) { return (address >> 2) * 0x9E3779B1u >> 20 & (WG_COSTS_WRITERS - 1); }
 static bool is_own_ram(uint32_t address) { return address >> 16 == WG_MMIO_BASE >> 16; }
@@ -157,23 +190,25 @@ static void core_retires(wg_costs *p, const wg_event *e)
 
 static void wrote(wg_costs *p, uint32_t address, uint32_t bytes, const wg_event *e, unsigned core)
 {
-    const wg_costs_write w = {e->cycle, address & ~3u, bytes, e->pc, e->agent, (uint8_t)core};
-    if (bytes > 4)
+    wg_costs_write w = {e->cycle, address & ~3u, bytes, e->pc, e->agent, (uint8_t)core};
+    if (bytes > FEW_BYTES) {
         p->block[p->blocks++ % WG_COSTS_BLOCKS] = w;
-    else
-        p->word[writer_slot(address)] = w;
+        return;
+    }
+    for (; w.address < address + bytes; w.address += 4)
+        p->word[writer_slot(w.address)] = w;
 }
 
-/* A unit writes to L1; cores are known by their requests. */
+/* A core or a unit writes to L1. */
 static void touched(wg_costs *p, const wg_event *e)
 {
     const unsigned thread = e->thread % WG_THREADS;
     wg_event by = *e;
-    if (!(e->how & WG_TOUCH_WRITE) || wg_track_is_core(e->agent))
+    if (!(e->how & WG_TOUCH_WRITE))
         return;
     if (e->agent == WG_AGENT_SCALAR) /* what its thread waited for before is the cause */
         by.agent = (uint8_t)(WG_AGENT_THREAD0 + thread);
-    wrote(p, (uint32_t)e->b, (uint32_t)e->c, &by, p->pusher[thread]);
+    wrote(p, (uint32_t)e->b, (uint32_t)e->c, &by, wg_track_is_core(e->agent) ? e->agent : p->pusher[thread]);
 }
 
 /* Requests show the address that a load polls, and the writers of words. */
@@ -183,7 +218,8 @@ static void core_requests(wg_costs *p, const wg_event *e)
     uint32_t address = (uint32_t)e->a;
     if (e->kind == WG_EV_CORE_REQUEST && k->load_pc && !k->address && e->c == WG_REQ_READ)
         k->address = address;
-    if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ && !is_own_ram(address))
+    if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ && WG_REQUEST_PATH(e->word) != WG_PATH_L1 &&
+        !is_own_ram(address))
         wrote(p, address, 4, e, e->agent);
 }
 
@@ -320,31 +356,22 @@ void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held)
     wg_tracks_begin(&p->tracks, cycle, held, interval, p);
 }
 
-void wg_costs_place(wg_costs *p, wg_arch_id arch, unsigned tile, bool alone)
+void wg_costs_place(wg_costs *p, wg_arch_id arch, unsigned tile, bool alone, const uint8_t *l1)
 {
+    p->l1 = l1;
     p->chain.packets.arch = arch;
     p->chain.packets.tile = (uint16_t)tile;
     p->chain.packets.alone = alone;
-}
-
-static void window(wg_costs *p, const wg_event *e)
-{
-    if (p->from_pc && e->a == p->from_pc) {
-        p->from = e->cycle;
-        p->from_pc = 0;
-    }
-    if (p->to_pc && e->a == p->to_pc && !p->from_pc && e->cycle > p->from) {
-        p->to = e->cycle;
-        p->to_pc = 0;
-    }
 }
 
 void wg_costs_event(void *user, const wg_event *e)
 {
     wg_costs *p = user;
     wg_packets_event(&p->chain.packets, e);
-    if (e->kind == WG_EV_TOUCH)
+    if (e->kind == WG_EV_TOUCH) {
+        window(p, e);
         touched(p, e);
+    }
     if (e->agent >= WG_TRACKS || e->kind == WG_EV_TOUCH)
         return;
     bool core = wg_track_is_core(e->agent), gate = wg_track_is_thread(e->agent);
@@ -352,6 +379,7 @@ void wg_costs_event(void *user, const wg_event *e)
         window(p, e);
         core_retires(p, e);
     } else if (core && (e->kind == WG_EV_CORE_REQUEST || e->kind == WG_EV_CORE_RESPONSE)) {
+        window(p, e);
         core_requests(p, e);
     } else if (e->kind == WG_EV_SEMAPHORE) {
         p->poster[e->a & 7] = e->agent;
@@ -408,7 +436,7 @@ void wg_costs_end(wg_costs *p, uint64_t cycle)
     for (unsigned i = 0; i < WG_TRACKS; i++)
         if (wg_track_is_core(i))
             iteration_ends(p, &p->core[i], false, cycle);
-    if (p->from_pc) /* that pc was never executed */
+    if (p->from_stone.kind != WG_MILESTONE_NONE) /* it was never reached */
         p->from = cycle;
     p->to = p->to < cycle ? p->to : cycle;
     p->from = p->from < p->to ? p->from : p->to;

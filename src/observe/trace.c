@@ -37,6 +37,12 @@ void wg_trace_name_track(wg_trace *t, unsigned agent, unsigned slot, const char 
     t->file->format->track(t->file, wg_trace_track(t, agent, slot), name);
 }
 
+/* A track is described before anything refers to it. */
+static void name_agent(wg_trace *t, unsigned agent)
+{
+    wg_trace_name_track(t, agent, 0, wg_sink_agent(&t->words, agent));
+}
+
 void wg_trace_arrow(wg_trace *t, const char *name, wg_trace_at from, uint64_t from_cycle, wg_trace_at to,
                     uint64_t to_cycle)
 {
@@ -140,7 +146,7 @@ static void interval(void *user, const wg_interval *i)
     const unsigned core = wg_track_is_core(i->track) ? i->track : i->core;
     details d = {.count = 0};
     char reason[64];
-    wg_trace_name_track(t, i->track, 0, wg_sink_agent(&t->words, i->track));
+    name_agent(t, i->track);
     if (i->doing == WG_DOING_WORK && wg_track_is_thread(i->track)) {
         const char *text = instruction(t, i->track, i->pc, i->word);
         add_instruction(&d, i->word, i->id, i->parent);
@@ -197,9 +203,11 @@ static void core_retires(wg_trace *t, const wg_event *e)
 /* A core's push; the host's have no track. */
 static void note_push(wg_trace *t, const wg_event *e)
 {
-    if (e->thread < 3 && e->c < WG_AGENT_THREAD0 && !WG_IS_HOST_PC(e->pc))
-        t->push[e->thread][e->id % WG_TRACE_PUSHES] =
-            (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, (unsigned)e->c, 0).tid};
+    if (e->thread >= 3 || e->c >= WG_AGENT_THREAD0 || WG_IS_HOST_PC(e->pc))
+        return;
+    name_agent(t, (unsigned)e->c);
+    t->push[e->thread][e->id % WG_TRACE_PUSHES] =
+        (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, (unsigned)e->c, 0).tid};
 }
 
 /* The instruction was pushed, or it is the first that a MOP or REPLAY makes, and that was pushed. */
@@ -219,9 +227,10 @@ static void arrow_from_push(wg_trace *t, const wg_event *e)
 /* A thread's SEMPOST, SEMGET or SEMINIT passes, or a core's access is processed. */
 static void note_post(wg_trace *t, const wg_event *e)
 {
-    if (wg_track_is_thread(e->agent) || wg_track_is_core(e->agent))
-        t->post[e->a & 7] =
-            (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, e->agent, 0).tid};
+    if (!wg_track_is_thread(e->agent) && !wg_track_is_core(e->agent))
+        return;
+    name_agent(t, e->agent);
+    t->post[e->a & 7] = (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, e->agent, 0).tid};
 }
 
 static void arrow_to_wait(wg_trace *t, const wg_event *e)
@@ -253,7 +262,7 @@ static void unit_slot_end(wg_trace *t, unsigned unit, unsigned slot, uint64_t cy
     const char *text = instruction(t, thread, l->pc, l->word);
     details d = {.count = 0, .arrow_in = l->arrow};
     add_number(&d, "thread", l->thread);
-    add_instruction(&d, l->word, l->id, l->parent);
+    add_number(&d, "id", l->id);
     add_text(&d, "at", place(t, l->core, l->pc));
     slice(t, at, text, "executing", l->since, cycle > l->since ? cycle : l->since + 1, &d);
     l->used = false;
@@ -334,6 +343,8 @@ static void touched(wg_trace *t, const wg_event *e)
 
 static void instant(wg_trace *t, const wg_event *e, const char *name)
 {
+    if (e->agent < WG_TRACKS)
+        name_agent(t, e->agent);
     wg_trace_at at =
         e->agent < WG_TRACKS ? wg_trace_track(t, e->agent, 0) : (wg_trace_at){.pid = t->tile.pid, .tid = 0};
     t->file->format->instant(t->file, at, name, e->cycle);

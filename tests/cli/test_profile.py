@@ -162,6 +162,35 @@ def polling_is_told_apart(d):
 
 
 @test
+def polls_of_any_word_know_their_writer(d):
+    """Wherever in its line of L1 the word is, and whoever writes it: a core, or an instruction of a thread."""
+    for offset in (0, 4, 12, 20):
+        text = POLL.replace("0(a0)", f"{offset}(a0)")
+        costs = costs_of(profile(write(d, text)), "NC")
+        polls = [c for c in costs if c["cause"] == "polling"]
+        assert [(c["address"], c["holder"], c["ended_at"]) for c in polls] == [(f"0x{0x2000 + offset:08x}", "B", "p.tasm:9")], (offset, polls)
+    (d / "q.tasm").write_text(""".arch bh
+.thread 1
+    .repeat 100
+    ttdmanop
+    .endr
+    ttsetdmareg 0, 1, 0, 8
+    ttsetdmareg 0, 0x201, 0, 10
+    ttstoreind 1, 0, 1, 8, 0, 4, 5
+.core NC
+    li a0, 0x2010
+poll:
+    fence
+    lw a1, 0(a0)
+    beqz a1, poll
+    ebreak
+.expect finding core-ebreak
+""")
+    polls = [c for c in costs_of(profile(d / "q.tasm"), "NC") if c["cause"] == "polling"]
+    assert [(c["holder"], c["ended_at"]) for c in polls] == [("thread 1", "q.tasm:8")], polls
+
+
+@test
 def what_is_polled_in_the_l0_cache(d):
     """A load that the L0 data cache answers makes no request; its address is known all the same."""
     found = profile(write(d, POLL.replace("    fence\n", "")))
@@ -215,8 +244,15 @@ def a_part_of_the_run(d):
     named = profile("--from", "after", path)["cost_profile"]
     assert 100 < named["from"] < whole["cycles"] and named["to"] == whole["cycles"], named
     assert profile("--to", "after", path)["cost_profile"]["to"] == named["from"]
+    # B's only store of 1 to 0x2000, and one that never comes.
+    stored = profile("--from", "0x2000=1", path)["cost_profile"]
+    log = subprocess.run([WAITGATE, "run", "--log", "-", "--quiet", path], capture_output=True, text=True).stdout
+    store = next(int(line.split()[0]) for line in log.splitlines() if " B  " in line and "sw a2,0(a0)" in line)
+    assert store < stored["from"] < store + 40 and stored["to"] == whole["cycles"], (store, stored["from"])
+    assert profile("--to", "0x2000=1", path)["cost_profile"]["to"] == stored["from"]
+    assert profile("--from", "0x2000=2", path)["cost_profile"]["tracks"] == []
     r = subprocess.run([WAITGATE, "profile", "--from", "nowhere", str(path)], capture_output=True, text=True)
-    assert r.returncode == 6 and "`nowhere` is neither a cycle nor a symbol" in r.stderr, r
+    assert r.returncode == 6 and "`nowhere` is neither a cycle, ADDR=VALUE, nor a symbol" in r.stderr, r
 
 
 @test

@@ -197,6 +197,7 @@ def read_proto(data):
             event = list(fields(event))
             name = texts[2][one(event, 10)] if one(event, 10) else (one(event, 23) or b"").decode()
             event = read_details(event, texts)
+            assert one(event, 11) in process.keys() | track.keys() | counter.keys(), "an event on a track that is described later"
             events.append((one(packet, 8), len(events), name, event))
     slices, counters, flows, open_slices = [], [], defaultdict(dict), defaultdict(list)
     for ns, _, name, event in sorted(events, key=lambda e: e[:2]):
