@@ -161,8 +161,13 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
     r->ranks = wg_ranks_open(error);
     if (error->size)
         return false;
-    const wg_cluster_desc desc = {
-        .struct_size = sizeof desc, .chips = r->file.chips, .threads = r->file.base.grid.threads, .ranks = r->ranks};
+    /* Every chip has its own sinks; those that only count share nothing else, either. */
+    const bool counts = r->args->command == WG_CMD_RUN && !r->args->value[WG_OPT_TRACE_FILE] && !r->args->value[WG_OPT_LOG];
+    const wg_cluster_desc desc = {.struct_size = sizeof desc,
+                                  .chips = r->file.chips,
+                                  .threads = r->file.base.grid.threads,
+                                  .ranks = r->ranks,
+                                  .observers_apart = counts};
     r->chip = wg_calloc(r->file.chips, sizeof *r->chip);
     r->text = wg_calloc(r->file.chips, sizeof *r->text);
     r->own = wg_calloc(r->file.chips, sizeof *r->own);

@@ -61,6 +61,7 @@ wg_status wg_cluster_create(const wg_cluster_desc *given, wg_cluster **out)
     c->chips = desc.chips;
     c->threads = desc.threads;
     c->ranks = desc.ranks;
+    c->observers_apart = desc.observers_apart;
     wg_status status = allocate(c) ? WG_OK : WG_ERR_NO_MEMORY;
     for (unsigned i = 0; status == WG_OK && i < c->chips; i++)
         c->chip[i].rank = rank_of(c, i);

@@ -19,7 +19,7 @@ static void run_chip(void *user, unsigned k)
 {
     wg_cluster *c = user;
     wg_cluster_chip_state *s = &c->chip[c->due[k]];
-    s->status = wg_grid_window(s->grid, c->end, &s->rest);
+    s->status = wg_grid_window(s->grid, c->end, c->limit, c->may_stop, &s->rest);
 }
 
 /* Runs the chips of this process to the end of the window. */
@@ -32,8 +32,7 @@ static void run_chips(wg_cluster *c)
             observed |= wg_grid_observed(c->chip[i].grid);
             c->due[n++] = (uint16_t)i;
         }
-    /* Observers are called on the caller's thread. */
-    if (n > 1 && c->threads > 1 && !observed)
+    if (n > 1 && c->threads > 1 && (!observed || c->observers_apart))
         wg_workers_run(&c->workers, c->threads, n, run_chip, c);
     else
         for (unsigned k = 0; k < n; k++)
@@ -84,6 +83,8 @@ static wg_status run(wg_cluster *c, uint64_t limit, bool may_stop, wg_stop *stop
 {
     uint64_t value[WG_CLUSTER_VALUES], next = c->now;
     *stop = WG_STOP_CYCLES;
+    c->may_stop = may_stop;
+    c->limit = limit;
     c->error[0] = 0;
     if (!c->known_arch)
         return wg_cluster_fail(c, WG_ERR_STATE, "the cluster has no chips");

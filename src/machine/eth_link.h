@@ -65,8 +65,9 @@ typedef struct wg_tx_queue {
     uint8_t told;  /* the acknowledgement in the last one */
     /* TT-link packets, by number: acknowledged < head <= next <= end. Their sequence numbers are these modulo 256. */
     uint32_t head, next, end;
-    uint64_t told_at;  /* when the last TT-link packet was sent */
-    uint64_t heard_at; /* when the oldest unacknowledged one was sent, or an acknowledgement came */
+    uint64_t ordered_at; /* when the last command was written */
+    uint64_t told_at;    /* when the last TT-link packet was sent */
+    uint64_t heard_at;   /* when the oldest unacknowledged one was sent, or an acknowledgement came */
     wg_tx_packet packet[WG_ETH_UNACKED];
 } wg_tx_queue;
 

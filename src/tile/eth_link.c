@@ -236,6 +236,7 @@ void wg_eth_link_command(wg_tile *t, unsigned q, uint32_t command)
     tx->to = w[s->dest / 4];
     tx->left = tx->kind == WG_FRAME_REGISTER ? 0 : w[s->size / 4];
     tx->data = w[TX_DATA];
+    tx->ordered_at = t->sched.now;
     set_busy(t, q, true);
     wg_wake(&t->sched, WG_AGENT_LINK);
 }
@@ -251,12 +252,15 @@ static uint32_t packet_of(wg_tile *t, unsigned q)
     return tx->left < most ? tx->left : most;
 }
 
+/* Is there a command, of an earlier cycle? */
+static bool is_ready(const wg_tile *t, const wg_tx_queue *tx) { return tx->pending && tx->ordered_at < t->sched.now; }
+
 /* Makes TT-link packets of what software has ordered. */
 static void make_packets(wg_tile *t, unsigned q)
 {
     wg_tx_queue *tx = &t->link->tx[q];
     uint32_t ahead = 1 + txq(t, q)[TX_AHEAD];
-    while (tx->pending && tx->kind != WG_FRAME_RAW && tx->end - tx->next < ahead &&
+    while (is_ready(t, tx) && tx->kind != WG_FRAME_RAW && tx->end - tx->next < ahead &&
            tx->end - tx->head < WG_ETH_UNACKED) {
         uint32_t bytes = packet_of(t, q);
         tx->packet[tx->end++ % WG_ETH_UNACKED] =
@@ -378,7 +382,7 @@ static bool send_of(wg_tile *t, unsigned q)
         send(t, q, tx->packet[n % WG_ETH_UNACKED], (uint8_t)n);
         return true;
     }
-    if (tx->pending && tx->kind == WG_FRAME_RAW) {
+    if (is_ready(t, tx) && tx->kind == WG_FRAME_RAW) {
         uint32_t bytes = packet_of(t, q);
         send(t, q, (wg_tx_packet){.from = tx->from, .bytes = bytes, .kind = WG_FRAME_RAW}, 0);
         tx->from += bytes;
@@ -632,8 +636,9 @@ bool wg_eth_link_holds(const wg_eth_link *l, uint32_t l1_bytes, unsigned queues)
         const wg_tx_queue *tx = &l->tx[q];
         memcpy(&truth, &tx->pending, 1);
         if (truth > 1 || tx->kind > WG_FRAME_REGISTER || tx->next - tx->head > WG_ETH_UNACKED ||
-            tx->end - tx->head > WG_ETH_UNACKED || tx->end - tx->next > WG_ETH_UNACKED || tx->told_at > latest ||
-            tx->heard_at > latest || (tx->pending && tx->left && !wg_l1_holds(l1_bytes, tx->from, tx->left)))
+            tx->end - tx->head > WG_ETH_UNACKED || tx->end - tx->next > WG_ETH_UNACKED || tx->ordered_at > latest ||
+            tx->told_at > latest || tx->heard_at > latest ||
+            (tx->pending && tx->left && !wg_l1_holds(l1_bytes, tx->from, tx->left)))
             return false;
         memcpy(&truth, &tx->missing, 1);
         if (truth > 1)
