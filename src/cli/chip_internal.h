@@ -87,6 +87,8 @@ bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error);
 bool wg_chip_profile_end(wg_chip_run *r, wg_text *error);
 void wg_chip_profile_text(wg_chip_run *r, wg_text *out);
 void wg_chip_profile_json(wg_chip_run *r, wg_json *j);
+/* chip_milestones.c: --from and --to become cycles; their texts are in `number`. */
+bool wg_chip_milestones(wg_args *args, char number[2][24], wg_text *error);
 /* chip_page.c: the page of `waitgate report`. */
 bool wg_chip_page(wg_chip_run *r, int status, wg_text *out, wg_text *error);
 

@@ -333,7 +333,7 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
     }
     r->grid = wg_card_grid(r->card);
     if (!open_tiles(r, error) || (r->scaled && !scale_tiles(r, r->scaled, error)) ||
-        (r->file.metal && !wg_metal_open(r, error)) || (args->command == WG_CMD_CHECK && !open_check(r, error)) ||
+        (r->file.metal && !wg_metal_open(r, error)) || (wg_check_wanted(args) && !open_check(r, error)) ||
         (r->metal && !wg_metal_start(r, error)) || !wg_chip_images(r, false, error))
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
@@ -571,10 +571,15 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
     return ok;
 }
 
-int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
+int wg_run_chip(const wg_args *given, wg_run_result *result, wg_text *out, wg_text *error)
 {
     wg_chip_run r;
     int status = WG_EXIT_ERROR;
+    char number[2][24];
+    wg_args marked = *given;
+    const wg_args *args = &marked;
+    if (!wg_chip_milestones(&marked, number, error))
+        return status;
     if (open_run(&r, args, NULL, error) && drive(&r, error) && wg_chip_inspect(&r, error) && wg_chip_outputs_close(&r, error) &&
         wg_chip_profile_end(&r, error) &&
         (!r.profiled || wg_what_if_run(&(wg_profiled){r.profiled, (unsigned)r.tiles}, wg_chip_again, &r, error))) {

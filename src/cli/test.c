@@ -45,7 +45,7 @@ typedef struct runner {
     wg_transport *ranks; /* NULL: there is one process */
 } runner;
 
-/* Of several ranks each runs every so manieth test. */
+/* Of several ranks, each runs every nth test. */
 static unsigned ranks_of(const runner *r) { return r->ranks ? r->ranks->ranks : 1; }
 static unsigned rank_of(const runner *r) { return r->ranks ? r->ranks->rank : 0; }
 

@@ -57,9 +57,6 @@ void wg_trace_left(wg_trace *t, unsigned noc, uint64_t end)
     unsigned agent = WG_AGENT_NIU0 + noc;
     if (!l->to)
         return;
-    char name[32];
-    snprintf(name, sizeof name, "%s sends", wg_agent_name(agent));
-    wg_trace_name_track(t, agent, 0, name);
     if (l->to > end)
         l->to = end > l->from ? end : l->from + 1;
     const wg_trace_arg arg = {"transaction", NULL, l->transaction};
@@ -72,6 +69,9 @@ void wg_trace_sent(wg_trace *t, const wg_event *e)
 {
     unsigned noc = (e->agent - WG_AGENT_NIU0) & 1, kind = kind_of(e);
     wg_trace_at at = wg_trace_track(t, WG_AGENT_NIU0 + noc, 0);
+    char name[32];
+    snprintf(name, sizeof name, "%s sends", wg_agent_name(e->agent));
+    wg_trace_name_track(t, WG_AGENT_NIU0 + noc, 0, name);
     wg_trace_left(t, noc, e->cycle);
     wg_trace_leaving *l = &t->leaving[noc];
     l->from = e->cycle;

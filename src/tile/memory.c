@@ -124,7 +124,7 @@ static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value
     }
     WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req.address, .b = value[0], .c = req.kind,
             .pc = req.pc, .word = WG_REQUEST_WORD(req.path, req.index, req.bytes, req.rd));
-    if (wg_touch_watched(t))
+    if (wg_touch_l1_watched(t))
         wg_request_touch(t, &req);
     wg_core_respond(t, &req, value);
 }
@@ -294,13 +294,15 @@ static uint64_t push_arrives(wg_tile *t, unsigned core)
 {
     wg_request_queue *queue = &t->regions.memory.queue[core][WG_PATH_PUSH];
     uint64_t at = queue->ring[queue->head].seen_at;
-    return !queue->count ? WG_NEVER : at > t->sched.now ? at : push(t, core, queue);
+    return at > t->sched.now ? at : push(t, core, queue);
 }
 
 void wg_regions_push(wg_tile *t)
 {
     uint64_t next = WG_NEVER, at;
     for (unsigned core = 0; core < WG_CORES; core++) {
+        if (!(t->regions.memory.active[core] >> WG_PATH_PUSH & 1))
+            continue;
         at = push_arrives(t, core);
         next = at < next ? at : next;
     }

@@ -246,10 +246,12 @@ def verdicts(d):
     elfs(d)
     head = "topology: n300\nmax-cycles: 1000000\nchips:\n"
     whole = chip_of_ring(0, [0, 0, 2, 8], [1, 0, 2, 8])
+    source = (ROOT / "examples/ring.c").read_text()
+    line = source[:source.index("} while (WORD(slot + PART * 4)")].count("\n") + 1
     for other, cause, words_ in (
             (chip_of_ring(1, [0, 1, 2, 1], [1, 1, 2, 1]) + "faults: [cut: {link: [1, 0], cycle: 300}]\n", "link-down",
              ["The link chip 1, e0 – chip 0, e8 has been down since cycle 300, and 2 packets from chip 0 have not arrived: chip 1, "
-              "Ethernet tile 9-0 (e0), core E at await (", "ring.c:33", "it polls 0x00030080", "comes over the link from chip 0, e8"]),
+              "Ethernet tile 9-0 (e0), core E at await (", f"ring.c:{line}", "it polls 0x00030080", "comes over the link from chip 0, e8"]),
             (chip_of_ring(1, [0, 1, 2, 1], None), "circle", ["They wait for each other in a circle: chip 0, Ethernet tile 1-6 (e9), core E",
                                                              "; chip 1, Ethernet tile 1-0 (e1), core E"]),
             (chip_of_ring(1, [0, 1, 1, 1], [1, 1, 1, 1]), "ended", ["the program on chip 1 has ended", "Ethernet tile 1-0 (e1), has ended"]),
@@ -516,7 +518,7 @@ def without_times(text):
 @mpi_test
 def sweeps(d):
     """`explore` and `test` share their work among the processes; the first one reports the same as one alone."""
-    program = ROOT / "tests/tasm/ordered.tasm"
+    program = ROOT / "tests/tasm/explore/ordered.tasm"
     one = subprocess.run([WAITGATE, "explore", "--runs", "200", "--json", program], capture_output=True, text=True)
     assert one.returncode == 0 or "differences" in one.stdout, one.stderr
     status, out, err = finished(processes(3, d, "--runs", 200, "--json", program, name=None, command="explore"))
