@@ -99,6 +99,27 @@ def rates_as_published(d):
 
 
 @test
+def remote_access(d):
+    """A host's requests reach tiles of the other chip through the documented queues; a chip at neither end is unreachable."""
+    elfs(d)
+    text = (EXAMPLES / "remote.yaml").read_text()
+    assert text == (ROOT / "examples/remote.yaml").read_text()
+    status, _, err = run(d, text)
+    queues, blocks, there = ((d / f"remote{name}.bin").read_bytes() for name in ("", "_blocks", "_there"))
+
+    def entry(index):
+        return struct.unpack_from("<QII", queues, 0x11200 - 0x11080 + 64 + 32 * index)
+    assert status == 0 and struct.unpack_from("<5I", queues) == (2, 2, 2, 2, 0), err
+    tile = (18 | 18 << 6 | 1 << 12) << 36
+    assert entry(0) == (tile | 0x40004, 0xC0FFEE, 1 << 3) and entry(1) == (tile | 0x40100, 64, 1 << 3 | 1 << 6)
+    block = struct.pack("<16I", *range(0x1000, 0x1010))
+    assert blocks[1024:1088] == block and there[0x100:0x140] == block and there[4:8] == struct.pack("<I", 0xC0FFEE)
+    status, _, err = run(d, text.replace("0x14920", "0x94920"))
+    queues = (d / "remote.bin").read_bytes()
+    assert status == 0 and struct.unpack_from("<5I", queues) == (2, 2, 2, 2, 4) and entry(0)[1:] == (0, 1 << 3 | 1 << 31), err
+
+
+@test
 def galaxy(d):
     """A ring through all 32 chips of a Galaxy: every chip has the sum, whatever the number of threads; idle chips are free."""
     elfs(d)
