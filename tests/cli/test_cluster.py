@@ -212,6 +212,40 @@ def topologies(d):
 
 
 @test
+def meshes(d):
+    """Mesh graph descriptors: lines and rings in each dimension; what is not supported, and what is wrong, in a sentence."""
+    text = """# a comment
+mesh_descriptors {{
+  name: "M0"
+  arch: {arch}
+  device_topology {{ dims: [ {dims} ] {types} }}
+  host_topology   {{ dims: [ 1, 1 ] }}
+  channels {{
+    count: {count}
+    policy: RELAXED
+  }}
+}}
+top_level_instance {{ mesh {{ mesh_descriptor: "M0" mesh_id: 0 }} }}
+"""
+    for arch, dims, types, count, chips, links in (("WORMHOLE_B0", "2, 4", "", 2, 8, 20), ("BLACKHOLE", "1, 2", "", 4, 2, 4),
+                                                   ("BLACKHOLE", "4, 4", "dim_types: [ RING, LINE ]", 2, 16, 56),
+                                                   ("WORMHOLE_B0", "3, 2, 2", "dim_types: [ RING, RING, RING ]", 1, 12, 24)):
+        (d / "m.textproto").write_text(text.format(arch=arch, dims=dims, types=types, count=count))
+        status, out, err = run(d, "topology: m.textproto\n", "--json")
+        assert status == 0, err
+        said = json.loads(out)
+        assert (len(said["chips"]), len(said["links"])) == (chips, links) and said["arch"] == ("wh" if arch[0] == "W" else "bh"), said["links"]
+    good = text.format(arch="BLACKHOLE", dims="2, 2", types="", count=2)
+    for wrong, words_ in ((good + good, "several meshes"), (good + "graph_descriptors { name: \"G\" }", "not supported"),
+                          (good.replace("BLACKHOLE", "QUASAR"), "a mesh has `arch`"), (good.replace("2, 2", "2, 0"), "up to three sizes"),
+                          (good[:-3], "it ends too early"), (good + "}", "a bracket is closed"), ("", "`mesh_descriptors` is missing"),
+                          (good.replace("count: 2", "count: 9"), "too few channels")):
+        (d / "m.textproto").write_text(wrong)
+        status, out, err = run(d, "topology: m.textproto\n")
+        assert status == 6 and (words_ in err or "no Ethernet channel" in err), (wrong, err)
+
+
+@test
 def chip_files(d):
     """A chip of a cluster may have a file of its own; entries add up; {chip} is its number."""
     elfs(d)
