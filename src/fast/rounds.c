@@ -63,11 +63,11 @@ static uint64_t periods(const wg_tile *t, const core_group *w)
 {
     const wg_period *p = &w->rounds->period;
     const uint64_t now = t->sched.now;
-    if (now + p->by.later + WG_PERIOD_SLACK > w->until)
-        return 0;
-    uint64_t n = (w->until - WG_PERIOD_SLACK - now) / p->by.later;
+    uint64_t n = w->until > now + WG_PERIOD_SLACK ? (w->until - WG_PERIOD_SLACK - now) / p->by.later : 0;
     for (unsigned left = p->cores; left; left &= left - 1) {
         const unsigned c = (unsigned)__builtin_ctz(left);
+        const uint64_t at = t->core[c].run.at; /* a core that is alone may be far ahead of the clock */
+        n = at < w->until ? wg_min64(n, (w->until - at) / p->by.later) : 0;
         n = wg_min64(n, wg_period_before_flush(t, p, c));
         if (t->core[c].l1_ahead) /* each write is logged */
             n = wg_min64(n, group_log_room(t) / (p->writes + 1u));
