@@ -244,14 +244,14 @@ static void load_store(wg_tile *t, core_group *w, core_slot *m)
     if (!fetches && !waits && m->drain_at > now && !m->mixed)
         return;
     settle(m, now);
-    if (m->k->l1_ahead && (fetches || m->mixed || (m->drain_at <= now && !may_roll_back(t, m)) ||
+    const wg_l0_line *hit = waits && m->cached ? wg_l0_find(run, run->ex1.address) : NULL;
+    if (m->k->l1_ahead && (fetches || m->mixed || (m->drain_at <= now && !may_roll_back(t, m)) || (hit && hit->stale) ||
                            (waits && run->ex1.path != WG_PATH_L1 && run->ex1.path != WG_PATH_OWN_RAM))) {
         w->stops = true;
         return;
     }
     if (fetches || m->mixed || !m->quick ||
-        (waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 ||
-                   (m->cached && wg_l0_find(run, run->ex1.address))))) {
+        (waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 || hit))) {
         run->at = wg_max64(run->at, now);
         wg_fetch_emit(t, m->core);
         wg_lsu_emit(t, m->core);
