@@ -593,6 +593,8 @@ void wg_eth_link_tick(wg_tile *t)
         const uint64_t free = l->ends < WG_ETH_ENDS ? l->fetch_free : WG_NEVER; /* else an end comes first */
         if (waits(&l->tx[q]))
             next = least(next, free);
+        if (l->tx[q].pending && !is_ready(t, &l->tx[q])) /* ordered in this cycle */
+            next = least(next, now + 1);
         const uint64_t update = update_at(t, q);
         if (update != WG_NEVER && free != WG_NEVER)
             next = least(next, update > free ? update : free);
