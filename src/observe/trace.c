@@ -121,8 +121,8 @@ static void add_instruction(details *d, uint32_t word, uint64_t id, uint64_t par
 {
     d->word[0] = '0';
     d->word[1] = 'x';
-    for (unsigned i = 0; i < 8; i++)
-        d->word[2 + i] = "0123456789abcdef"[word >> (28 - 4 * i) & 15];
+    for (uint32_t i = 8, rest = word; i-- > 0; rest >>= 4)
+        d->word[2 + i] = "0123456789abcdef"[rest & 15];
     d->word[10] = 0;
     add_text(d, "word", d->word);
     add_number(d, "id", id);

@@ -399,6 +399,34 @@ def ends_of_the_history(d):
 
 
 @test
+def two_clients(d):
+    """One at a time: who comes second is served when the first has left, and finds what that one did."""
+    (d / "p.tasm").write_text(WRONG)
+    with Line(d / "p.tasm") as line:
+        first, second = line.connect(), line.connect()
+        second.sendall(packet(b"qC"))
+        second.settimeout(0.5)
+        assert line.ask(first, b"vCont;s:1").startswith(b"T05")
+        assert line.ask(first, b"vCont;s:1").startswith(b"T05")
+        pc = line.ask(first, b"p20")
+        try:
+            early = second.recv(4096)
+        except TimeoutError:
+            early = b""
+        assert early == b"", f"two are served at once: {early}"
+        assert line.ask(first, b"qC").startswith(b"QC")
+        first.close()
+        second.settimeout(20)
+        answer = b""
+        while b"#" not in answer:
+            answer += second.recv(4096)
+        assert b"$QC" in answer, answer
+        second.sendall(b"+")
+        assert line.ask(second, b"p20") == pc
+        second.close()
+
+
+@test
 def a_client_that_interrupts(d):
     """Ctrl-C while an endless loop runs; and again after the first client is gone."""
     (d / "p.tasm").write_text(".core B\n li a0, 1\nloop:\n addi a0, a0, 1\n bnez a0, loop\n")
