@@ -71,19 +71,24 @@ static inline void host_parameter(wg_device *dev, unsigned n, uint32_t value)
     host_write(dev, 0x20000 + 16 * n, &value, 4);
 }
 
-/* Where the ELF file of a core is. */
+static const char *const host_core[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
+
+/* Where the ELF file of a core is; `name` stands in the file's name. */
+static inline void host_path_named(const host *h, const char *name, char *path, size_t bytes)
+{
+    snprintf(path, bytes, "%s/%s%s.%s.elf", h->folder, h->arch == WG_ARCH_WH ? "wh_" : "", h->name, name);
+}
 static inline void host_path(const host *h, wg_core_id core, char *path, size_t bytes)
 {
-    static const char *const names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
-    snprintf(path, bytes, "%s/%s%s.%s.elf", h->folder, h->arch == WG_ARCH_WH ? "wh_" : "", h->name, names[core]);
+    host_path_named(h, host_core[core], path, bytes);
 }
 
-/* Puts an ELF file into L1 and starts a core there; false if the example has no program for it. */
-static inline bool host_load(const host *h, wg_device *dev, wg_core_id core)
+/* Puts an ELF file into L1 and starts a core there; false if the example has no program of that name. */
+static inline bool host_load_named(const host *h, wg_device *dev, wg_core_id core, const char *name)
 {
     static unsigned char file[1 << 18];
     char path[640];
-    host_path(h, core, path, sizeof path);
+    host_path_named(h, name, path, sizeof path);
     FILE *f = fopen(path, "rb");
     if (!f)
         return false;
@@ -106,6 +111,10 @@ static inline bool host_load(const host *h, wg_device *dev, wg_core_id core)
     if (wg_core_release(dev, core, head.e_entry) != WG_OK)
         host_fail("%s: %s", path, wg_error(dev));
     return true;
+}
+static inline bool host_load(const host *h, wg_device *dev, wg_core_id core)
+{
+    return host_load_named(h, dev, core, host_core[core]);
 }
 static inline void host_load_all(const host *h, wg_device *dev)
 {

@@ -82,7 +82,7 @@ void wg_page_tracks(const wg_session *s, wg_page_boxes *b, uint64_t from, uint64
             continue;
         b->row[track] = rows++;
         wg_json_open(b->j, NULL, '{');
-        wg_json_text(b->j, "name", wg_agent_name(track));
+        wg_json_text(b->j, "name", wg_agent_name_of(s->dev, track));
         wg_json_text(b->j, "kind", kind_of(track));
         wg_json_open(b->j, "links", '[');
         for (size_t i = 0; i < c->count[track]; i++) {

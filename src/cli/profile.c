@@ -164,7 +164,7 @@ static void waits_json(wg_session *s, wg_json *j)
         wg_profile_at at = wg_profile_place(s, &rows[i].cost);
         char text[WG_DIS_MAX];
         wg_json_open(j, NULL, '{');
-        wg_json_text(j, "who", wg_agent_name(rows[i].cost.track));
+        wg_json_text(j, "who", wg_agent_name_of(s->dev, rows[i].cost.track));
         wg_json_uint(j, "cycles", rows[i].cycles);
         wg_json_uint(j, "held", rows[i].held);
         wg_json_uint(j, "executed", rows[i].executed);
@@ -190,7 +190,7 @@ void wg_report_profile_json(wg_session *s, wg_json *j)
     for (size_t i = 0; i < p->table.count;) {
         unsigned track = p->table.cost[i].track;
         wg_json_open(j, NULL, '{');
-        wg_json_text(j, "name", wg_agent_name(track));
+        wg_json_text(j, "name", wg_agent_name_of(s->dev, track));
         wg_json_text(j, "kind", wg_track_is_core(track) ? "core" : wg_track_is_thread(track) ? "thread" : "unit");
         wg_json_open(j, "costs", '[');
         for (; i < p->table.count && p->table.cost[i].track == track; i++)

@@ -231,7 +231,7 @@ void wg_row_place(const wg_row *r, char *room, size_t bytes)
 /* "thread 0"; of a path through several tiles "1-2 thread 0", "1-2 NoC 0". */
 static void who_text(const wg_row *r, char *room, size_t bytes)
 {
-    const char *name = wg_agent_name(r->cost.track);
+    const char *name = wg_agent_name_of(r->s->dev, r->cost.track);
     char noc[16];
     if (wg_track_is_niu(r->cost.track)) {
         snprintf(noc, sizeof noc, "NoC %u", r->cost.track - (unsigned)WG_AGENT_NIU0);
@@ -403,7 +403,7 @@ void wg_path_json(const wg_profiled *all, uint64_t from, uint64_t to, wg_json *j
         wg_cost c = path.row[i].cost;
         c.cycles = path.row[i].cycles;
         c.times = path.row[i].times;
-        wg_profile_row_json(path.row[i].s, &c, wg_agent_name(c.track), true, j);
+        wg_profile_row_json(path.row[i].s, &c, wg_agent_name_of(path.row[i].s->dev, c.track), true, j);
     }
     wg_json_close(j, ']');
     wg_json_close(j, '}');

@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/delays.h"
+#include "text/delays.h"
 #include "cli/outputs.h"
 #include "cli/saved.h"
 #include "cli/waits.h"
@@ -264,7 +264,9 @@ unsigned wg_idle_cores(const wg_session *s)
     unsigned idle = 0;
     for (unsigned i = 0; i < WG_CORES; i++) {
         wg_core_info info;
-        if (wg_core_state(s->dev, (wg_core_id)i, &info) == WG_OK && info.parked)
+        if (wg_core_state(s->dev, (wg_core_id)i, &info) != WG_OK)
+            idle |= 1u << i; /* the tile has no such core */
+        else if (info.parked)
             idle |= info.in_reset ? 1u << i : 1u << (8 + i);
     }
     return idle;
@@ -430,7 +432,7 @@ bool wg_session_run(wg_session *s, wg_text *error)
     if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, NULL, NULL, error))
         return false;
     const bool judge = wg_check_wanted(s->args) && s->args->command != WG_CMD_EXPLORE;
-    return !judge || (wg_verify_races(s, error) && wg_waits_judge(s, error));
+    return !judge || (wg_verify_races(s, error) && wg_grade_races(s, error) && wg_waits_judge(s, error));
 }
 
 bool wg_session_dump(wg_session *s, wg_text *error)

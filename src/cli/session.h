@@ -180,6 +180,8 @@ bool wg_check_attach(wg_session *s, wg_text *error); /* the detector to the devi
 wg_race_words wg_check_words(wg_session *s);         /* for race_text.h */
 /* verify.c: runs the program again with the remedies of its races inserted, and marks those that work. */
 bool wg_verify_races(wg_session *s, wg_text *error);
+/* grade.c: whether other timings of its parties show a difference, for each race. */
+bool wg_grade_races(wg_session *s, wg_text *error);
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);

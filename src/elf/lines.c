@@ -9,11 +9,34 @@
 #include <string.h>
 #include <unistd.h>
 
+/* libdw reads a string up to its NUL: the sections with strings must end with one. It has decompressed them by now. */
+static bool strings_end(Elf *libelf)
+{
+    size_t names = 0;
+    if (elf_getshdrstrndx(libelf, &names) != 0)
+        return false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(libelf, section)) != NULL;) {
+        GElf_Shdr header;
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(libelf, names, header.sh_name) : NULL;
+        const char *kind = name ? strstr(name, "debug_") : NULL;
+        if (!kind || (strcmp(kind, "debug_str") != 0 && strcmp(kind, "debug_line_str") != 0))
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        if (data && data->d_buf && data->d_size && ((const char *)data->d_buf)[data->d_size - 1] != 0)
+            return false;
+    }
+    return true;
+}
+
 static Dwarf *dwarf_of(wg_elf *elf)
 {
     if (!elf->dwarf_tried && elf->libelf) {
         elf->dwarf_tried = true;
         elf->dwarf = dwarf_begin_elf(elf->libelf, DWARF_C_READ, NULL);
+        if (elf->dwarf && !strings_end(elf->libelf)) {
+            dwarf_end(elf->dwarf);
+            elf->dwarf = NULL;
+        }
     }
     return elf->dwarf;
 }

@@ -119,11 +119,10 @@ static void add_number(details *d, const char *key, uint64_t n) { d->arg[d->coun
 /* Three arguments, at most. */
 static void add_instruction(details *d, uint32_t word, uint64_t id, uint64_t parent)
 {
-    d->word[0] = '0';
-    d->word[1] = 'x';
-    for (uint32_t i = 8, rest = word; i-- > 0; rest >>= 4)
-        d->word[2 + i] = "0123456789abcdef"[rest & 15];
-    d->word[10] = 0;
+    uint32_t rest = word; /* snprintf() would take most of a trace's time */
+    memcpy(d->word, "0x00000000", sizeof "0x00000000");
+    for (unsigned i = 9; rest; rest >>= 4)
+        d->word[i--] = "0123456789abcdef"[rest & 15];
     add_text(d, "word", d->word);
     add_number(d, "id", id);
     if (parent)

@@ -294,13 +294,15 @@ static uint64_t push_arrives(wg_tile *t, unsigned core)
 {
     wg_request_queue *queue = &t->regions.memory.queue[core][WG_PATH_PUSH];
     uint64_t at = queue->ring[queue->head].seen_at;
-    return !queue->count ? WG_NEVER : at > t->sched.now ? at : push(t, core, queue);
+    return at > t->sched.now ? at : push(t, core, queue);
 }
 
 void wg_regions_push(wg_tile *t)
 {
     uint64_t next = WG_NEVER, at;
     for (unsigned core = 0; core < WG_CORES; core++) {
+        if (!(t->regions.memory.active[core] >> WG_PATH_PUSH & 1))
+            continue;
         at = push_arrives(t, core);
         next = at < next ? at : next;
     }

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/delays.h"
 #include "cli/session.h"
+#include "text/delays.h"
 #include "text/types.h"
 #include "memory_file.h"
 
