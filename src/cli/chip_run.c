@@ -319,6 +319,14 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
 {
     const wg_args *args = r->args;
     unsigned stop_on = WG_SEVERITY_NEVER;
+    if (r->file.metal && (args->value[WG_OPT_SAVE_AT] || args->value[WG_OPT_SAVE_EVERY] ||
+                          (r->saved.file && args->command == WG_CMD_RUN))) {
+        wg_textf(error,
+                 "waitgate: %s: programs of tt-metal cannot be resumed: what their host has done is not in a "
+                 "snapshot; --save-on-failure leaves one for `waitgate gdb`\n",
+                 r->file.name);
+        return false;
+    }
     if (!wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", wg_severity_names, WG_SEVERITY_NEVER, &stop_on, error))
         return false;
     wg_card_desc desc = {.struct_size = sizeof desc,

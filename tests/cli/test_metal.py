@@ -300,6 +300,20 @@ def test_debugger(kit):
     expect("pages and lines", "tiles received" in states[0] and "kernel_main" in states[0] and states[0].count("core T2") == 1, states[0])
 
 
+def test_snapshots(kit):
+    """A hang leaves one, of all tiles, which the debugger opens; a run cannot go on from one, and says so before it begins."""
+    path = kit.file("left", pipeline(kit, per_tile=3, reader=["NO_PUSH"]))
+    saved = kit.folder / "left.snapshot"
+    status, out = kit.run(path, "--save-on-failure", saved)
+    expect("it hangs", status == 3 and saved.exists(), out)
+    tile = "1-2" if kit.arch == "bh" else "1-1"
+    run = subprocess.run([kit.waitgate, "debug", saved], input=f"thread {tile} t2\nbuffers\nquit\n", capture_output=True, text=True, timeout=300)
+    expect("post mortem", "buffer 0: 2 tiles received, 2 acknowledged, 0 in it" in run.stdout, run.stdout + run.stderr)
+    for words in (["--save-at", f"20000={saved}"], ["--save-every", f"5000={saved}"], ["--resume", saved]):
+        status, out = kit.run(path, *words)
+        expect(f"{words[0]} is refused", status == 6 and "programs of tt-metal cannot be resumed" in out, out)
+
+
 def main():
     waitgate, root, headers = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     only = sys.argv[4:]
