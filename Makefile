@@ -2,7 +2,7 @@
 # A thin front for meson and ninja. `make demo` and `make test` install what is missing first (scripts/setup); the other
 # targets say what is missing and how to get it.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all tools docs demo dist package package-test site test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
+.PHONY: all tools tools-test docs demo dist package package-test site test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -28,29 +28,32 @@ setup-test:
 tools:
 	@scripts/setup --check
 
+tools-test:
+	@scripts/setup --test --check
+
 debug: tools
 	@$(call CONFIGURE,$(B)/debug,,--buildtype=debug -Dwerror=true)
 	@$(call NINJA,$(B)/debug)
 
-sanitize: tools
+sanitize: tools-test
 	@$(call CONFIGURE,$(B)/sanitize,,$(QUICK) -Db_sanitize=address$(comma)undefined -Db_lundef=false)
 	@$(call NINJA,$(B)/sanitize,$(call NEEDED,sanitize))
 
 # The plain machine: no shortcuts. `make test` runs a part of the suite in it, `make soak` all of it.
-plain: tools
+plain: tools-test
 	@$(call CONFIGURE,$(B)/plain,,$(QUICK) -Dwerror=true -Dfast=false)
 	@$(call NINJA,$(B)/plain,$(call NEEDED,plain))
 
-thread: tools
+thread: tools-test
 	@$(call CONFIGURE,$(B)/thread,,--buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false)
 	@$(call NINJA,$(B)/thread)
 
-clang: tools
+clang: tools-test
 	@$(call CONFIGURE,$(B)/clang,CC=clang,--buildtype=release -Dwerror=true)
 	@$(call NINJA,$(B)/clang)
 
 # Short runs spend more time in the compiler than in the targets: only `make soak` optimises.
-fuzz: tools
+fuzz: tools-test
 	@$(call CONFIGURE,$(B)/fuzz,CC=clang,$(QUICK) -Doptimization=0 -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
 	@$(if $(ALL_TARGETS),meson configure $(B)/fuzz -Doptimization=1)
 	@$(call NINJA,$(B)/fuzz,$(call NEEDED,fuzz))
@@ -64,7 +67,7 @@ test: setup-test
 	@python3 tests/run.py
 
 bench: all
-	@status=0; $(B)/bench/timing || status=1; python3 bench/run.py || status=1; python3 bench/events.py || status=1; exit $$status
+	@status=0; $(B)/bench/timing || status=1; python3 bench/run.py || status=1; python3 bench/events.py || status=1; python3 bench/cluster.py || status=1; exit $$status
 
 # The model against what was measured on cards: every row, and the page of the docs.
 silicon: all
@@ -78,7 +81,7 @@ soak: ALL_TARGETS = 1
 soak: all sanitize plain thread fuzz
 	@WG_SOAK=1 python3 tests/run.py --soak
 
-format: tools
+format: tools-test
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 lint: all clang
@@ -103,11 +106,13 @@ site: all
 	@scripts/site $(B)/browser/site/playground.js $(B)/site
 	@python3 tests/browser/test_site.py $(B)/waitgate . $(B)/site/html
 
-# A tarball that builds without git, and Debian packages made from it.
+# A tarball that builds without git, with its checksum, and with SIGN=KEY its signature; and Debian packages made from it.
 VERSION = $(shell sed -n "s/^  version: '\([^']*\)'.*/\1/p" meson.build)
 dist:
 	@mkdir -p $(B)/dist
 	@git archive --format=tar.gz --prefix=waitgate-$(VERSION)/ -o $(B)/dist/waitgate-$(VERSION).tar.gz HEAD
+	@cd $(B)/dist && sha256sum waitgate-$(VERSION).tar.gz >waitgate-$(VERSION).tar.gz.sha256
+	@$(if $(SIGN),cd $(B)/dist && gpg --batch --yes --armor --local-user "$(SIGN)" --detach-sign waitgate-$(VERSION).tar.gz)
 	@echo $(B)/dist/waitgate-$(VERSION).tar.gz
 
 package: dist

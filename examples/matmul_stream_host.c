@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The host's side of matmul_stream: two matrices of small integers, whose product is exact in FP32, go into L1; every element
- * of the result must be right. Prints how long it took and how busy the units were.
+ * of the result must be right. Prints how long it took and how busy the units were. With a third argument it watches the run, and
+ * writes a page with its timeline and the cost of each line.
  *
- *     matmul_stream_host bh|wh [FOLDER of the ELF files]
+ *     matmul_stream_host bh|wh [FOLDER of the ELF files [REPORT.html]]
  */
+#include <waitgate/tools.h>
+
 #include "host.h"
 
 enum { ROWS = 4, DEPTH = 4, COLUMNS = 4, PASSES = 4, MATRIX_A = 0x60000, MATRIX_B = 0x80000, MATRIX_C = 0xA0000 };
@@ -96,6 +99,35 @@ static void report(const host_watch *w, uint64_t cycles)
         draw(w, i, start);
 }
 
+/* Watches the run from here on, with the lines of its programs. */
+static wg_watch *watch_begin(const host *h, wg_device *dev, wg_elf *elf[WG_CORES])
+{
+    char error[256];
+    const wg_watch_desc desc = {.struct_size = sizeof desc, .device = dev, .title = h->name, .profile = true};
+    wg_watch *w = wg_watch_begin(&desc, error, sizeof error);
+    if (!w)
+        host_fail("%s", error);
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        char path[640];
+        host_path(h, (wg_core_id)core, path, sizeof path);
+        elf[core] = wg_elf_open_file(path, error, sizeof error);
+        if (!elf[core] || !wg_watch_elf(w, 0, 0, (wg_core_id)core, elf[core]))
+            host_fail("%s: %s", path, elf[core] ? "out of memory" : error);
+    }
+    return w;
+}
+
+static void watch_end(wg_watch *w, wg_elf *elf[WG_CORES], const char *path)
+{
+    char error[256];
+    if (!wg_watch_end(w, error, sizeof error) || !wg_watch_report(w, path, error, sizeof error))
+        host_fail("%s", error);
+    printf("The report is %s: open it in a browser.\n", path);
+    wg_watch_free(w);
+    for (unsigned core = 0; core < WG_CORES; core++)
+        wg_elf_close(elf[core]);
+}
+
 int main(int argc, char **argv)
 {
     host h = host_begin(argc, argv, "matmul_stream");
@@ -115,12 +147,16 @@ int main(int argc, char **argv)
     host_parameter(dev, 3, COLUMNS);
 
     host_watch watch;
+    wg_elf *elf[WG_CORES];
+    wg_watch *page = h.report ? watch_begin(&h, dev, elf) : NULL;
     host_attach(&watch, dev);
     host_run(dev, 1000000);
     check(dev);
     printf("%d x %d times %d x %d on %s: all %d results are exact\n", 32 * ROWS, 32 * DEPTH, 32 * DEPTH, 32 * COLUMNS,
            h.arch == WG_ARCH_WH ? "Wormhole" : "Blackhole", 32 * ROWS * 32 * COLUMNS);
     report(&watch, wg_cycle(dev));
+    if (page)
+        watch_end(page, elf, h.report);
     free(watch.work);
     wg_destroy(dev);
     return 0;

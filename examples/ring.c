@@ -10,6 +10,9 @@
  * The host says in CONFIG who is who. Every step has its own slot, so nobody waits for a free one. A part is followed by a line
  * with the step's number, which arrives last.
  *
+ * With GATHER it is an all-gather: each chip has its own part at first, and all of them afterwards. That is the second half of the
+ * steps.
+ *
  *     waitgate run ring.yaml        two chips        waitgate run galaxy_ring.yaml        thirty-two
  */
 #include "eth.h"
@@ -17,6 +20,13 @@
 
 enum { OUT, IN };
 enum { PART = 32, LINE = 16, SLOT = PART * 4 + LINE, MOST = 32 }; /* words of a part; bytes */
+
+#ifdef GATHER
+enum { GATHERS = 1 };
+#else
+enum { GATHERS = 0 };
+#endif
+#define STEPS(chips) ((2 - GATHERS) * ((chips)-1))
 
 #define CONFIG(n) WORD(0x28000 + 4 * (n)) /* role, this chip, chips, channel of OUT */
 #define VECTOR ((volatile u32 *)0x2A000)  /* OUT: chips × PART words */
@@ -36,7 +46,7 @@ static void await(u32 slot, u32 step)
 static void in(u32 chips, u32 channel)
 {
     noc_write_to(0, eth_place(channel), SLOT);
-    for (u32 step = 0; step < 2 * (chips - 1); step++) {
+    for (u32 step = 0; step < STEPS(chips); step++) {
         const u32 slot = SLOTS + step * SLOT;
         await(slot, step);
         noc_write(0, slot, slot, 0);
@@ -50,8 +60,8 @@ static void in(u32 chips, u32 channel)
 static void out(u32 me, u32 chips)
 {
     for (u32 i = 0; i < chips * PART; i++)
-        VECTOR[i] = number(me, i);
-    for (u32 step = 0; step < 2 * (chips - 1); step++) {
+        VECTOR[i] = GATHERS && i / PART != me ? 0 : number(me, i);
+    for (u32 step = 0; step < STEPS(chips); step++) {
         const u32 goes = (me + 2 * chips - step) % chips, comes = (goes + chips - 1) % chips;
         const u32 slot = SLOTS + step * SLOT, sent = SENT + step * SLOT;
         for (u32 i = 0; i < PART; i++)
@@ -61,7 +71,8 @@ static void out(u32 me, u32 chips)
         eth_send(0, sent, slot, SLOT);
         await(slot, step);
         for (u32 i = 0; i < PART; i++)
-            VECTOR[comes * PART + i] = WORD(slot + 4 * i) + (step < chips - 1 ? VECTOR[comes * PART + i] : 0);
+            VECTOR[comes * PART + i] =
+                WORD(slot + 4 * i) + (!GATHERS && step < chips - 1 ? VECTOR[comes * PART + i] : 0);
     }
 }
 
@@ -77,8 +88,9 @@ int main(void)
     out(me, chips);
     u32 wrong = 0;
     for (u32 i = 0; i < chips * PART; i++) {
-        /* The sum of number(chip, i) over all chips, whose first factors are 1, 2, 3 … */
-        wrong += VECTOR[i] != chips * (chips + 1) / 2 * 2654435761u + chips * i * 40503u;
+        /* The sum of number(chip, i) over all chips, whose first factors are 1, 2, 3 …; or the number of the part's chip */
+        wrong +=
+            VECTOR[i] != (GATHERS ? number(i / PART, i) : chips * (chips + 1) / 2 * 2654435761u + chips * i * 40503u);
     }
     RESULT(0) = wrong;
     RESULT(1) = 0x600D; /* it got here */

@@ -2,3 +2,4 @@
 /* What Python sees: the public headers. */
 #include <waitgate/tools.h>
 #include <waitgate/chip.h>
+#include <waitgate/explore.h>

@@ -24,6 +24,7 @@
 typedef struct host {
     wg_arch_id arch;
     const char *name;
+    const char *report; /* the third argument, of hosts that have one */
     char folder[512];
 } host;
 
@@ -41,11 +42,12 @@ static inline host host_begin(int argc, char **argv, const char *name)
 {
     host h = {.name = name};
     bool wh = argc > 1 && !strcmp(argv[1], "wh");
-    if (argc < 2 || argc > 3 || (!wh && strcmp(argv[1], "bh")))
-        host_fail("usage: %s bh|wh [FOLDER]", argv[0]);
+    if (argc < 2 || argc > 4 || (!wh && strcmp(argv[1], "bh")))
+        host_fail("usage: %s bh|wh [FOLDER [REPORT.html]]", argv[0]);
     h.arch = wh ? WG_ARCH_WH : WG_ARCH_BH;
     const char *slash = strrchr(argv[0], '/');
-    if (argc == 3)
+    h.report = argc > 3 ? argv[3] : NULL;
+    if (argc > 2)
         snprintf(h.folder, sizeof h.folder, "%s", argv[2]);
     else /* next to the program */
         snprintf(h.folder, sizeof h.folder, "%.*s", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
@@ -69,13 +71,24 @@ static inline void host_parameter(wg_device *dev, unsigned n, uint32_t value)
     host_write(dev, 0x20000 + 16 * n, &value, 4);
 }
 
-/* Puts an ELF file into L1 and starts a core there; false if the example has no program for it. */
-static inline bool host_load(const host *h, wg_device *dev, wg_core_id core)
+static const char *const host_core[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
+
+/* Where the ELF file of a core is; `name` stands in the file's name. */
+static inline void host_path_named(const host *h, const char *name, char *path, size_t bytes)
 {
-    static const char *const names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
+    snprintf(path, bytes, "%s/%s%s.%s.elf", h->folder, h->arch == WG_ARCH_WH ? "wh_" : "", h->name, name);
+}
+static inline void host_path(const host *h, wg_core_id core, char *path, size_t bytes)
+{
+    host_path_named(h, host_core[core], path, bytes);
+}
+
+/* Puts an ELF file into L1 and starts a core there; false if the example has no program of that name. */
+static inline bool host_load_named(const host *h, wg_device *dev, wg_core_id core, const char *name)
+{
     static unsigned char file[1 << 18];
     char path[640];
-    snprintf(path, sizeof path, "%s/%s%s.%s.elf", h->folder, h->arch == WG_ARCH_WH ? "wh_" : "", h->name, names[core]);
+    host_path_named(h, name, path, sizeof path);
     FILE *f = fopen(path, "rb");
     if (!f)
         return false;
@@ -98,6 +111,10 @@ static inline bool host_load(const host *h, wg_device *dev, wg_core_id core)
     if (wg_core_release(dev, core, head.e_entry) != WG_OK)
         host_fail("%s: %s", path, wg_error(dev));
     return true;
+}
+static inline bool host_load(const host *h, wg_device *dev, wg_core_id core)
+{
+    return host_load_named(h, dev, core, host_core[core]);
 }
 static inline void host_load_all(const host *h, wg_device *dev)
 {

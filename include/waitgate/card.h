@@ -24,6 +24,7 @@ typedef struct wg_card_desc {
     wg_host_read_fn host_read; /* host memory; NULL: none. Called from the caller's thread */
     wg_host_write_fn host_write;
     void *host;
+    uint64_t bus_offset; /* added to the bus addresses of the BARs, so that cards differ */
 } wg_card_desc;
 
 WG_API wg_status wg_card_create(const wg_card_desc *desc, wg_card **out);

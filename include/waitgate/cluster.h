@@ -24,6 +24,7 @@ typedef struct wg_cluster_desc {
     unsigned threads;         /* host threads that compute; 0 or 1: only the caller's. Does not affect results */
     const wg_grid_desc *chip; /* creates all of them like this one; NULL: the caller places them (wg_cluster_place()) */
     struct wg_transport *ranks; /* of a library for several processes; NULL: there is one process. The caller's */
+    bool observers_apart; /* observers of different chips may be called at the same time; else only on the caller's thread */
 } wg_cluster_desc;
 
 /* One end of a link. Channels are numbered like Ethernet tiles: E0, E1 … (wg_grid_index()). */
@@ -35,13 +36,15 @@ typedef struct wg_cluster_link {
     wg_cluster_end end[2];
     uint64_t up_at;  /* the cycle in which it comes up; 0: it is up from the beginning */
     uint64_t cut_at; /* the cycle from which on nothing gets through; 0: never */
+    uint64_t lose_every
+        [2]; /* of so many frames that leave this end, the last has an error on the way, and is lost; 0: none */
 } wg_cluster_link;
 
 /* What has passed through one end since the beginning: frames, and the bytes that they carried. */
 typedef struct wg_cluster_traffic {
     uint64_t sent, sent_bytes, received, received_bytes;
     uint64_t resent; /* how often TT-link packets were sent again, */
-    uint64_t lost;   /* frames that were under way when the link was cut */
+    uint64_t lost;   /* frames with an error on the way, or under way when the link was cut */
 } wg_cluster_traffic;
 
 WG_API wg_status wg_cluster_create(const wg_cluster_desc *desc, wg_cluster **out);

@@ -84,6 +84,7 @@ typedef enum wg_event_kind {
     WG_EV_NOC_ARRIVED,   /* its last flit arrived and was processed: a transaction, b address, c kind | bytes << 8 |
                             sending tile << 48, parent: the cycle in which it left, word: links it took | cycles for
                             which it waited for links << 8, part: as above */
+    WG_EV_TOUCH_L1, /* for wg_observe(): of WG_EV_TOUCH only those of L1, which cost less. No event has this kind */
     WG_EV_COUNT
 } wg_event_kind;
 #define WG_EV_BIT(kind) (UINT64_C(1) << (kind))
@@ -95,7 +96,7 @@ typedef enum wg_event_kind {
 #define WG_REQUEST_PATH(word) ((uint8_t)(word))
 #define WG_REQUEST_RD(word) ((uint8_t)((word) >> 24))
 /* Of an arrived packet. */
-#define WG_NOC_LINKS(word) ((uint32_t)(word) & 0xFF)
+#define WG_NOC_LINKS(word) ((uint32_t)(word)&0xFF)
 #define WG_NOC_WAITED(word) ((uint32_t)(word) >> 8)
 
 /* Spaces of touches. `first` and `count` of an event count these units; with "mask", `c` is a mask of 32 bits. */

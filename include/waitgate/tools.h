@@ -37,6 +37,20 @@ WG_API wg_status wg_elf_load(wg_elf *elf, wg_device *dev, wg_core_id core, bool 
 /* A wg_source_fn (report.h): `elfs` is an array of WG_CORES pointers, NULL for a core without a file. */
 WG_API bool wg_elf_source(void *elfs, unsigned core, uint32_t pc, wg_source *out);
 
+/* ---- RISC-V ---- */
+
+/*
+ * An instruction of a core as text, always terminated if size > 0: the Tensix instruction that a `.ttinsn` word pushes, or a
+ * RISC-V instruction, with branch targets as addresses. Returns the full length.
+ */
+WG_API size_t wg_core_disassemble(wg_arch_id arch, uint32_t pc, uint32_t word, char *out, size_t size);
+/*
+ * Assembles and links RISC-V assembly, with Tensix mnemonics in it, as in a `.core` section of a .tasm program: its first
+ * instruction is at `address`. `name` stands in messages and source lines. It needs the RISC-V binutils, and TMPDIR or /tmp;
+ * one thread at a time. NULL: *errors has the messages, as waitgate prints them; wg_free() it. `errors` may be NULL.
+ */
+WG_API wg_elf *wg_core_assemble(wg_arch_id arch, const char *name, const char *source, uint32_t address, char **errors);
+
 /* ---- Arrays ---- */
 
 /*

@@ -14,11 +14,11 @@
 from ._commands import Result, check, command, explore, profile, run
 from ._elf import Elf
 from ._numbers import decode, encode, types
-from ._tile import CORES, Checks, CoreState, Event, Finding, Hang, Tile
+from ._tile import CORES, Checks, CoreState, Event, Finding, Hang, Tile, Timing
 from ._chip import Chip
 from ._text import AssemblyError, Error, assemble, disassemble, version
 from ._watch import Watch
 
-__all__ = ["AssemblyError", "CORES", "Checks", "Chip", "CoreState", "Elf", "Error", "Event", "Finding", "Hang", "Result", "Tile",
+__all__ = ["AssemblyError", "CORES", "Checks", "Chip", "CoreState", "Elf", "Error", "Event", "Finding", "Hang", "Result", "Tile", "Timing",
            "Watch", "assemble", "check", "command", "decode", "disassemble", "encode", "explore", "profile", "run", "types", "version"]
 __version__ = version()

@@ -6,7 +6,7 @@ import os
 from typing import Union
 
 from ._library import ffi, lib, text
-from ._text import Error
+from ._text import Error, architecture
 
 
 class Elf:
@@ -19,6 +19,19 @@ class Elf:
         if not self._handle:
             raise Error(text(room))
         self._handle = ffi.gc(self._handle, lib.wg_elf_close)
+
+    @classmethod
+    def assemble(cls, source: str, address: int = 0x10000, arch: str = "bh", name: str = "core.s") -> Elf:
+        """From RISC-V assembly with Tensix mnemonics in it. It needs the RISC-V binutils."""
+        errors = ffi.new("char **")
+        handle = lib.wg_core_assemble(architecture(arch), name.encode(), source.encode(), address, errors)
+        if not handle:
+            message = text(errors[0])
+            lib.wg_free(errors[0])
+            raise Error(message.rstrip() or "out of memory")
+        elf = cls.__new__(cls)
+        elf.path, elf._handle = name, ffi.gc(handle, lib.wg_elf_close)
+        return elf
 
     @property
     def entry(self) -> int:

@@ -66,6 +66,23 @@ class Event:
     c: int
 
 
+@dataclasses.dataclass(frozen=True)
+class Timing:
+    """How a run of the program ended under one timing, and what differs from the unperturbed run (number 0)."""
+    number: int
+    seed: int
+    delay: str  # a single delay, "": none
+    cycles: int
+    ended: str
+    memory: bool
+    findings: bool
+    stops: bool
+
+    @property
+    def differs(self) -> bool:
+        return self.memory or self.findings or self.stops
+
+
 def core_index(core: Core) -> int:
     if isinstance(core, int) and 0 <= core < len(CORES):
         return core
@@ -327,6 +344,37 @@ class Tile:
     def unobserve(self, number: int) -> None:
         lib.wg_unobserve(self._dev, number)
         self._observers.pop(number, None)
+
+    def explore(self, runs: int = 1000, result: Optional[tuple[int, int]] = None, first_seed: int = 1, max_cycles: int = 0,
+                seen: Optional[Callable[[Timing], Optional[bool]]] = None) -> list[Timing]:
+        """
+        Runs the loaded program under many legal timings and returns those that differ. `result`: address and length of the
+        memory that counts. `seen` is called after each run, with the tile at its end; if it returns False, there are no more.
+        """
+        address, length = result or (0, 0)
+        differing: list[Timing] = []
+        failure: list[BaseException] = []
+
+        @ffi.callback("bool(void *, wg_device *, const wg_explored *)")
+        def called(_: Any, __: Any, r: Any) -> bool:
+            delay = f"{text(lib.wg_site_name(r.delay.site))}:{text(lib.wg_agent_name(r.delay.agent))}:{r.delay.event}:" \
+                    f"{r.delay.cycles}" if r.delay else ""
+            timing = Timing(int(r.number), int(r.seed), delay, int(r.cycles), _STOPS[r.ended], r.memory, r.findings, r.stops)
+            if timing.differs:
+                differing.append(timing)
+            try:
+                return seen is None or seen(timing) is not False
+            except BaseException as e:  # it must not pass through the library
+                failure.append(e)
+                return False
+
+        desc = ffi.new("wg_explore_desc *", {"runs": runs, "first_seed": first_seed, "max_cycles": max_cycles, "address": address,
+                                             "bytes": length})
+        desc.struct_size = ffi.sizeof("wg_explore_desc")
+        self._ask(lib.wg_explore(self._dev, desc, called, ffi.NULL))
+        if failure:
+            raise failure[0]
+        return differing
 
     # Copies.
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The libttsim ABI: a card (card.c) for hosts that load a simulator as a shared library. One library per
- * architecture; WG_TTSIM_ARCH selects it.
+ * The libttsim ABI: a card (card.c), or several that are connected (abi_cluster.h), for hosts that load a simulator as a shared
+ * library. One library per architecture; WG_TTSIM_ARCH selects it.
  *
  * The ABI is a process-wide singleton, so its state is the one static object below. Nothing here ends the host's process
  * unless requested: findings go to standard error, each once.
@@ -13,13 +13,13 @@
  *     WAITGATE_THREADS=N             host threads that compute (default 1); results do not depend on it
  *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
  *     WAITGATE_CHECK=FILE            a race detector for every tile; its report goes to FILE when libttsim_exit is called or
- *                                    the process ends ("-": standard error; .json: JSON; %p: process id) WAITGATE_CHECKS=LIST
- *                                    its checks: race (default), memory, init, sync, separated by commas
- *                                    WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise
- *                                    (default: the verdict, to standard
- *                                    error)
+ *                                    the process ends ("-": standard error; .json: JSON; %p: process id)
+ *     WAITGATE_CHECKS=LIST           its checks: race (default), memory, init, sync, separated by commas
+ *     WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise (default: the verdict, to standard error)
  *     WAITGATE_TRACE=FILE            a trace (.json, .pftrace, .zst), WAITGATE_COST_PROFILE=FILE what each line cost (text, or .json),
  *                                    WAITGATE_REPORT=FILE the page of `waitgate report`; of every tile, written likewise
+ *     WAITGATE_CLUSTER=NAME|FILE     several chips: a topology (p300, t3000 …), or a cluster descriptor (default:
+ *                                    cluster_descriptor.yaml beside the library). Names of files then have %c, the chip's number
  *     WAITGATE_GDB=PORT              gdb may connect to this port of the loopback address (0: any) and stops the run between two cycles,
  *                                    in the host's calls that advance time; PORT,wait: the first of them waits for it
  *     WAITGATE_ELF=LIST              ELF files for its symbols: [CORE=]FILE, separated by commas
@@ -41,6 +41,7 @@
 #include <unistd.h>
 
 #include "abi/abi_check.h"
+#include "abi/abi_cluster.h"
 #include "abi/abi_gdb.h"
 #include "abi/abi_hang.h"
 #include "abi/abi_watch.h"
@@ -58,20 +59,29 @@
 enum { MOST_THREADS = 256, STRETCH = 1 << 20 };
 typedef enum on_finding { CONTINUE, STOP, EXIT } on_finding;
 
-static struct {
-    wg_card *card; /* NULL: not running */
-    bool stopped;  /* by a finding, WAITGATE_ON_FINDING=stop */
-    on_finding on_finding;
-    uint32_t clocks_per_read;
+enum { CHECK_FILE, HANG_FILE, TRACE_FILE, PROFILE_FILE, REPORT_FILE, FILES };
+
+typedef struct chip {
+    wg_card *card;
     wg_abi_check *check; /* NULL: not requested */
     wg_abi_watch *watch; /* likewise */
     wg_abi_hang *hang;
+    size_t said; /* findings of the card already printed */
+    uint16_t said_tile[WG_GRID_MAX_TILES];
+    char file[FILES][1024]; /* names of its files; "": not wanted */
+} chip;
+
+static struct {
+    chip chip[WG_ABI_CHIPS];
+    unsigned chips;      /* 0: not running */
+    wg_cluster *cluster; /* NULL: there is one chip */
+    bool stopped;        /* by a finding, WAITGATE_ON_FINDING=stop */
+    on_finding on_finding;
+    uint32_t clocks_per_read;
     wg_abi_symbols *symbols; /* NULL: none */
     wg_abi_gdb *gdb;         /* NULL: not requested */
     bool inside;             /* a call is active: a further call comes from a DMA callback */
     bool exit_later;         /* … and a callback has called libttsim_exit */
-    size_t said;             /* findings of the card already printed */
-    uint16_t said_tile[WG_GRID_MAX_TILES];
     void (*dma_read)(uint64_t, void *, uint32_t);
     void (*dma_write)(uint64_t, const void *, uint32_t);
 } abi;
@@ -105,7 +115,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
  */
 static bool enter(const char *function)
 {
-    if (!abi.card)
+    if (!abi.chips)
         say("%s: libttsim_init has not been called", function);
     else if (abi.inside)
         say("%s: called from a DMA callback: ignored", function);
@@ -176,11 +186,12 @@ static void answer_signal(void)
 {
     char error[512];
     int number = signalled;
-    if (!number || !abi.card)
+    if (!number || !abi.chips)
         return;
     signalled = 0;
-    if (!wg_abi_hang_asked(abi.hang, error, sizeof error))
-        say("WAITGATE_HANG_REPORT: %s", error);
+    for (unsigned i = 0; i < abi.chips; i++)
+        if (!wg_abi_hang_asked(abi.chip[i].hang, error, sizeof error))
+            say("WAITGATE_HANG_REPORT: %s", error);
     give_signals_back();
     raise(number);
 }
@@ -188,35 +199,43 @@ static void answer_signal(void)
 /* ---- Findings ------------------------------------------------------------------------------------- */
 
 /* True for a warning or worse. */
-static bool print_finding(unsigned x, unsigned y, const wg_device *dev, const wg_finding *f)
+static bool print_finding(const chip *of, unsigned x, unsigned y, const wg_device *dev, const wg_finding *f)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
-    char pc[24] = "", tile[40] = "", words[256];
+    char pc[24] = "", tile[40] = "", number[16] = "", words[256];
+    if (abi.chips > 1)
+        snprintf(number, sizeof number, "chip %u ", (unsigned)(of - abi.chip));
     if (f->has_pc)
         snprintf(pc, sizeof pc, " pc 0x%08" PRIx32, f->pc);
     wg_finding_words(WG_TTSIM_ARCH, f, words, sizeof words);
     if (x != WG_NOWHERE)
         snprintf(tile, sizeof tile, "%s %u-%u ", dev ? dev->tile->spec->title : "tile", x, y);
-    say("%s: %scycle %" PRIu64 " %s%s: %s%s%s", info ? info->code : "finding", tile, f->cycle,
+    say("%s: %s%scycle %" PRIu64 " %s%s: %s%s%s", info ? info->code : "finding", number, tile, f->cycle,
         wg_agent_name_of(dev, f->agent), pc, info ? info->cause : "", *words ? " " : "", words);
     return info && info->severity >= WG_SEVERITY_WARNING;
 }
 
-/* Prints what is new; true if any of it is a warning or worse. */
-static bool print_findings(void)
+/* Prints what is new of a chip; true if any of it is a warning or worse. */
+static bool print_card(chip *c)
 {
-    const wg_grid *grid = abi.card->grid;
     bool serious = false;
-    for (; abi.said < wg_card_finding_count(abi.card); abi.said++) {
+    for (; c->said < wg_card_finding_count(c->card); c->said++) {
         wg_where at;
-        const wg_finding *f = wg_card_finding_at(abi.card, abi.said, &at);
-        serious |= print_finding(at.x, at.y, NULL, f);
+        const wg_finding *f = wg_card_finding_at(c->card, c->said, &at);
+        serious |= print_finding(c, at.x, at.y, NULL, f);
     }
+    return serious;
+}
+
+static bool print_findings(chip *c)
+{
+    const wg_grid *grid = c->card->grid;
+    bool serious = print_card(c);
     for (unsigned i = grid->first_made; i < grid->end_made; i++) {
         const wg_device *dev = grid->tile[i];
-        for (; dev && abi.said_tile[i] < wg_finding_count(dev); abi.said_tile[i]++)
+        for (; dev && c->said_tile[i] < wg_finding_count(dev); c->said_tile[i]++)
             serious |=
-                print_finding(i % grid->plan->width, i / grid->plan->width, dev, wg_finding_at(dev, abi.said_tile[i]));
+                print_finding(c, i % grid->plan->width, i / grid->plan->width, dev, wg_finding_at(dev, c->said_tile[i]));
     }
     return serious;
 }
@@ -235,15 +254,18 @@ static void warned(void)
 
 static void report(void)
 {
-    if (print_findings())
+    bool serious = false;
+    for (unsigned i = 0; i < abi.chips; i++)
+        serious |= print_findings(&abi.chip[i]);
+    if (serious)
         warned();
 }
 
 /* After an access of the host, which itself stops nothing. */
-static void report_access(void)
+static void report_access(chip *c)
 {
-    if (abi.said < wg_card_finding_count(abi.card))
-        print_findings();
+    if (c->said < wg_card_finding_count(c->card))
+        print_findings(c);
 }
 
 /* ---- Life cycle and time -------------------------------------------------------------------------- */
@@ -322,29 +344,54 @@ static bool host_write(void *user, uint64_t address, const void *from, size_t by
 
 static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
 {
-    (void)user;
-    if (abi.check && dev->tile->spec->kind == WG_TILE_TENSIX) /* the detector knows the agents of a Tensix tile */
-        wg_abi_check_made(abi.check, dev, x, y);
-    if (abi.watch)
-        wg_abi_watch_made(abi.watch, x, y);
-    wg_abi_hang_made(abi.hang, dev, x, y);
+    const chip *c = user;
+    if (c->check && dev->tile->spec->kind == WG_TILE_TENSIX) /* the detector knows the agents of a Tensix tile */
+        wg_abi_check_made(c->check, dev, x, y);
+    if (c->watch)
+        wg_abi_watch_made(c->watch, x, y);
+    wg_abi_hang_made(c->hang, dev, x, y);
 }
 
-static const char *file_from(const char *variable)
+/* The chip's names of files: %c is its number. */
+static void name_files(chip *c, bool *bad)
 {
-    const char *text = getenv(variable);
-    return text && *text ? text : NULL;
+    static const char *const variables[FILES] = {"WAITGATE_CHECK", "WAITGATE_HANG_REPORT", "WAITGATE_TRACE", "WAITGATE_COST_PROFILE",
+                                                 "WAITGATE_REPORT"};
+    const unsigned number = (unsigned)(c - abi.chip);
+    for (unsigned k = 0; k < FILES; k++) {
+        const char *text = getenv(variables[k]);
+        size_t n = 0;
+        c->file[k][0] = 0;
+        if (!text || !*text)
+            continue;
+        if (abi.chips > 1 && strcmp(text, "-") != 0 && !strstr(text, "%c")) {
+            if (!number)
+                say("%s=%s has no %%c for the number of the chip, of which there are several: ignored", variables[k], text);
+            *bad = true;
+            continue;
+        }
+        for (; *text && n < sizeof c->file[k] - 12; text++) {
+            if (abi.chips > 1 && text[0] == '%' && text[1] == 'c') {
+                n += (size_t)snprintf(c->file[k] + n, 12, "%u", number);
+                text++;
+            } else {
+                c->file[k][n++] = *text;
+            }
+        }
+        c->file[k][n] = 0;
+    }
 }
 
-static void begin_watch(bool *bad)
+static const char *file_of(const chip *c, unsigned k) { return c->file[k][0] ? c->file[k] : NULL; }
+
+static void begin_watch(chip *c, bool *bad)
 {
-    const char *trace = file_from("WAITGATE_TRACE"), *profile = file_from("WAITGATE_COST_PROFILE"),
-               *report = file_from("WAITGATE_REPORT");
+    const char *trace = file_of(c, TRACE_FILE), *profile = file_of(c, PROFILE_FILE), *report = file_of(c, REPORT_FILE);
     char error[512];
     if (!trace && !profile && !report)
         return;
-    abi.watch = wg_abi_watch_begin(abi.card->grid, trace, profile, report, abi.symbols, error, sizeof error);
-    if (abi.watch)
+    c->watch = wg_abi_watch_begin(c->card->grid, trace, profile, report, abi.symbols, error, sizeof error);
+    if (c->watch)
         return;
     say("WAITGATE_TRACE, WAITGATE_COST_PROFILE and WAITGATE_REPORT are ignored: %s", error);
     *bad = true;
@@ -357,7 +404,12 @@ static void begin_gdb(bool *bad)
     uint16_t port;
     if (!text)
         return;
-    if ((abi.gdb = wg_abi_gdb_begin(abi.card->grid, text, abi.symbols, &port, error, sizeof error))) {
+    if (abi.chips > 1) {
+        say("WAITGATE_GDB=%s is ignored: there are %u chips", text, abi.chips);
+        *bad = true;
+        return;
+    }
+    if ((abi.gdb = wg_abi_gdb_begin(abi.chip[0].card->grid, text, abi.symbols, &port, error, sizeof error))) {
         say("gdb may connect: target remote 127.0.0.1:%u", port);
         return;
     }
@@ -368,15 +420,13 @@ static void begin_gdb(bool *bad)
 /* Creates the observers of the tiles; false if there is no memory. */
 static bool begin_reports(bool *bad)
 {
-    const char *check = getenv("WAITGATE_CHECK"), *report = getenv("WAITGATE_HANG_REPORT"),
-               *elf = getenv("WAITGATE_ELF");
-    const char *checks = getenv("WAITGATE_CHECKS");
+    const char *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF"), *checks = getenv("WAITGATE_CHECKS");
     unsigned which = WG_CHECK_RACE;
     char error[1024];
+    bool ok = true;
     if (report && !*report) {
         say("WAITGATE_HANG_REPORT=%s is not the name of a file: ignored", report);
         *bad = true;
-        report = NULL;
     }
     if (elf && !(abi.symbols = wg_abi_symbols_open(elf, error, sizeof error))) {
         say("WAITGATE_ELF=%s is ignored: %s", elf, error);
@@ -387,46 +437,88 @@ static bool begin_reports(bool *bad)
         *bad = true;
         which = WG_CHECK_RACE;
     }
-    if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check, which, abi.symbols)))
-        say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
     begin_gdb(bad);
-    begin_watch(bad);
-    abi.hang = wg_abi_hang_begin(abi.card->grid, report, abi.symbols);
-    abi.card->grid->made = abi.hang ? tile_made : NULL;
-    return abi.hang != NULL;
+    for (unsigned i = 0; i < abi.chips; i++) {
+        chip *c = &abi.chip[i];
+        wg_grid *grid = c->card->grid;
+        name_files(c, bad);
+        if (file_of(c, CHECK_FILE) && !(c->check = wg_abi_check_begin(grid, file_of(c, CHECK_FILE), which, abi.symbols)))
+            say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
+        begin_watch(c, bad);
+        c->hang = wg_abi_hang_begin(grid, file_of(c, HANG_FILE), abi.symbols);
+        grid->made = c->hang ? tile_made : NULL;
+        grid->made_user = c;
+        ok &= c->hang != NULL;
+    }
+    return ok;
+}
+
+/* Each chip's BARs are a window of this size above those of the chip before, as other simulators have them. */
+#define BUS_STRIDE (UINT64_C(64) << 30)
+
+/* The chips and the links between them. */
+static wg_status make_chips(wg_grid_desc *grid, const wg_abi_cluster *all)
+{
+    const unsigned threads = grid->threads;
+    wg_status status = WG_OK;
+    if (all->chips > 1)
+        grid->threads = 1; /* chips are computed by threads, not tiles */
+    for (unsigned i = 0; status == WG_OK && i < all->chips; i++) {
+        const wg_card_desc desc = {.struct_size = sizeof desc,
+                                   .grid = grid,
+                                   .host_read = host_read,
+                                   .host_write = host_write,
+                                   .bus_offset = i * BUS_STRIDE};
+        memset(&abi.chip[i], 0, sizeof abi.chip[i]);
+        status = wg_card_create(&desc, &abi.chip[i].card);
+        abi.chips += status == WG_OK;
+    }
+    if (status != WG_OK || all->chips == 1)
+        return status;
+    const wg_cluster_desc desc = {.struct_size = sizeof desc, .chips = all->chips, .threads = threads};
+    status = wg_cluster_create(&desc, &abi.cluster);
+    for (unsigned i = 0; status == WG_OK && i < all->chips; i++)
+        status = wg_cluster_place(abi.cluster, i, abi.chip[i].card->grid);
+    for (unsigned i = 0; status == WG_OK && i < all->links; i++)
+        status = wg_cluster_connect(abi.cluster, &all->link[i], NULL);
+    if (status != WG_OK && abi.cluster && *wg_cluster_error(abi.cluster))
+        say("the links of the cluster: %s", wg_cluster_error(abi.cluster));
+    return status;
 }
 
 ABI void libttsim_init(void)
 {
     bool bad = false;
-    if (abi.card) {
+    char error[512];
+    wg_abi_cluster all;
+    const char *named = getenv("WAITGATE_CLUSTER");
+    if (abi.chips) {
         say("libttsim_init: called again without libttsim_exit");
         return;
     }
-    const wg_grid_desc grid = {.struct_size = sizeof grid,
-                               .arch = WG_TTSIM_ARCH,
-                               .seed = number_from("WAITGATE_SEED", UINT64_MAX, &bad),
-                               .profile = profile_from(&bad),
-                               .lockstep = number_from("WAITGATE_LOCKSTEP", 1, &bad) != 0,
-                               .shortcuts = shortcuts_from(&bad),
-                               .threads = (unsigned)number_from("WAITGATE_THREADS", MOST_THREADS, &bad),
-                               .harvested = (uint32_t)number_from("WAITGATE_HARVESTED", UINT32_MAX, &bad)};
-    const wg_card_desc desc = {
-        .struct_size = sizeof desc, .grid = &grid, .host_read = host_read, .host_write = host_write};
+    wg_grid_desc grid = {.struct_size = sizeof grid,
+                         .arch = WG_TTSIM_ARCH,
+                         .seed = number_from("WAITGATE_SEED", UINT64_MAX, &bad),
+                         .profile = profile_from(&bad),
+                         .lockstep = number_from("WAITGATE_LOCKSTEP", 1, &bad) != 0,
+                         .shortcuts = shortcuts_from(&bad),
+                         .threads = (unsigned)number_from("WAITGATE_THREADS", MOST_THREADS, &bad),
+                         .harvested = (uint32_t)number_from("WAITGATE_HARVESTED", UINT32_MAX, &bad)};
     abi.stopped = false;
-    abi.said = 0;
-    memset(abi.said_tile, 0, sizeof abi.said_tile);
     abi.exit_later = false;
     abi.on_finding = finding_policy(&bad);
     abi.clocks_per_read = (uint32_t)number_from("WAITGATE_CLOCKS_PER_READ", UINT32_MAX, &bad);
-    wg_status status = wg_card_create(&desc, &abi.card);
-    if (status != WG_OK) {
-        abi.card = NULL;
-        say("libttsim_init: %s", wg_status_text(status));
-        return;
+    if (!wg_abi_cluster_read(&all, WG_TTSIM_ARCH, named && *named ? named : NULL, error, sizeof error)) {
+        say("%s is ignored, there is one chip: %s", named && *named ? named : "cluster_descriptor.yaml", error);
+        wg_abi_cluster_free(&all);
+        bad = true;
     }
-    if (!begin_reports(&bad)) {
-        say("libttsim_init: %s", wg_status_text(WG_ERR_NO_MEMORY));
+    wg_status status = make_chips(&grid, &all);
+    wg_abi_cluster_free(&all);
+    if (status == WG_OK && !begin_reports(&bad))
+        status = WG_ERR_NO_MEMORY;
+    if (status != WG_OK) {
+        say("libttsim_init: %s", wg_status_text(status));
         end_card();
         return;
     }
@@ -435,25 +527,30 @@ ABI void libttsim_init(void)
         warned();
 }
 
+static void end_chip(chip *c)
+{
+    char error[512];
+    if (c->check && !wg_abi_check_end(c->check, error, sizeof error))
+        say("WAITGATE_CHECK: %s", error);
+    if (c->watch && !wg_abi_watch_end(c->watch, error, sizeof error))
+        say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT: %s", error);
+    if (c->hang && !wg_abi_hang_end(c->hang, error, sizeof error))
+        say("WAITGATE_HANG_REPORT: %s", error);
+    c->check = NULL;
+    c->watch = NULL;
+    c->hang = NULL;
+    c->card->grid->made = NULL;
+}
+
 /* Also when the process ends without libttsim_exit. */
 __attribute__((destructor)) static void end_reports(void)
 {
-    char error[512];
-    if (abi.check && !wg_abi_check_end(abi.check, error, sizeof error))
-        say("WAITGATE_CHECK: %s", error);
-    if (abi.watch && !wg_abi_watch_end(abi.watch, error, sizeof error))
-        say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT: %s", error);
-    abi.watch = NULL;
-    if (abi.hang && !wg_abi_hang_end(abi.hang, error, sizeof error))
-        say("WAITGATE_HANG_REPORT: %s", error);
+    for (unsigned i = 0; i < abi.chips; i++)
+        end_chip(&abi.chip[i]);
     wg_abi_gdb_end(abi.gdb);
     abi.gdb = NULL;
     wg_abi_symbols_close(abi.symbols);
-    abi.check = NULL;
-    abi.hang = NULL;
     abi.symbols = NULL;
-    if (abi.card)
-        abi.card->grid->made = NULL;
     give_signals_back();
 }
 
@@ -461,14 +558,16 @@ static void end_card(void)
 {
     abi.exit_later = false;
     end_reports();
-    wg_card_destroy(abi.card);
-    abi.card = NULL;
+    wg_cluster_destroy(abi.cluster);
+    abi.cluster = NULL;
+    for (; abi.chips; abi.chips--)
+        wg_card_destroy(abi.chip[abi.chips - 1].card);
 }
 
 /* Called from a DMA callback, the card is destroyed at the end of the call that made the callback. */
 ABI void libttsim_exit(void)
 {
-    if (abi.card && abi.inside)
+    if (abi.chips && abi.inside)
         abi.exit_later = true;
     else if (enter("libttsim_exit")) {
         abi.inside = false;
@@ -483,18 +582,42 @@ ABI void libttsim_set_pci_dma_mem_callbacks(void (*read)(uint64_t, void *, uint3
     abi.dma_write = write;
 }
 
+/* All chips have one clock. */
+static uint64_t cycle_now(void) { return wg_grid_cycle(abi.chip[0].card->grid); }
+
+static void advance(uint64_t clocks)
+{
+    if (abi.cluster)
+        wg_cluster_advance(abi.cluster, clocks);
+    else
+        wg_grid_advance(abi.chip[0].card->grid, clocks);
+}
+
 /* `clocks` cycles, or fewer if a finding stops the run. */
 static void advance_until_finding(uint32_t clocks)
 {
-    wg_grid *grid = abi.card->grid;
-    uint64_t end = wg_grid_cycle(grid) + clocks;
+    const uint64_t end = cycle_now() + clocks;
     wg_stop why = WG_STOP_CYCLES;
-    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
-        if (grid->tile[i])
-            wg_stop_on(grid->tile[i], WG_SEVERITY_WARNING);
-    wg_grid_run(grid, clocks, &why);
-    if (why != WG_STOP_FINDING && wg_grid_cycle(grid) < end)
-        wg_grid_advance(grid, end - wg_grid_cycle(grid)); /* at rest: waiting for the host */
+    for (unsigned k = 0; k < abi.chips; k++)
+        for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
+            if (abi.chip[k].card->grid->tile[i])
+                wg_stop_on(abi.chip[k].card->grid->tile[i], WG_SEVERITY_WARNING);
+    if (abi.cluster)
+        wg_cluster_run(abi.cluster, clocks, &why);
+    else
+        wg_grid_run(abi.chip[0].card->grid, clocks, &why);
+    if (why != WG_STOP_FINDING && cycle_now() < end)
+        advance(end - cycle_now()); /* at rest: waiting for the host */
+}
+
+/* A chip that polls may wait for another one: nobody hangs while any chip moves. */
+static bool all_hang(void)
+{
+    uint64_t since;
+    for (unsigned i = 0; i < abi.chips; i++)
+        if (abi.chips > 1 && !wg_grid_hangs(abi.chip[i].card->grid, &since))
+            return false;
+    return true;
 }
 
 static void clock_on(uint32_t clocks)
@@ -503,18 +626,19 @@ static void clock_on(uint32_t clocks)
     while (clocks && !abi.stopped && !signalled) {
         uint32_t step = clocks < STRETCH ? clocks : STRETCH;
         clocks -= step;
-        uint64_t end = wg_grid_cycle(abi.card->grid) + step;
+        const uint64_t end = cycle_now() + step;
         if (abi.gdb && wg_abi_gdb_advance(abi.gdb, end))
             step = 0;
         else
-            step = (uint32_t)(end - wg_grid_cycle(abi.card->grid));
+            step = (uint32_t)(end - cycle_now());
         if (step && abi.on_finding == STOP)
             advance_until_finding(step);
         else if (step)
-            wg_grid_advance(abi.card->grid, step);
+            advance(step);
         report();
-        if (!wg_abi_hang_clocked(abi.hang, error, sizeof error))
-            say("WAITGATE_HANG_REPORT: %s", error);
+        for (unsigned i = 0; i < abi.chips && all_hang(); i++)
+            if (!wg_abi_hang_clocked(abi.chip[i].hang, error, sizeof error))
+                say("WAITGATE_HANG_REPORT: %s", error);
     }
 }
 
@@ -528,27 +652,45 @@ ABI void libttsim_clock(uint32_t clocks)
 
 /* ---- Configuration space and BARs ----------------------------------------------------------------- */
 
-static bool this_device(uint32_t bus_device_function, uint32_t offset)
+/* The chip of a device number; NULL: there is none, or no such register. */
+static chip *of_device(uint32_t bus_device_function, uint32_t offset)
 {
-    return bus_device_function == 0 && offset % 4 == 0;
+    const uint32_t device = bus_device_function >> 3;
+    return bus_device_function % 8 == 0 && device < (abi.chips ? abi.chips : 1) && offset % 4 == 0 ? &abi.chip[device] : NULL;
+}
+
+/* The chip whose BARs are around a bus address; the first one gets what belongs to none. */
+static chip *of_address(uint64_t address)
+{
+    const uint64_t device = address / BUS_STRIDE;
+    return &abi.chip[device < abi.chips ? device : 0];
+}
+
+/* A chip that polls may see what the host has written. */
+static void written(void)
+{
+    for (unsigned i = 0; i < abi.chips; i++)
+        wg_abi_hang_written(abi.chip[i].hang);
 }
 
 ABI uint32_t libttsim_pci_config_rd32(uint32_t bus_device_function, uint32_t offset)
 {
-    if (!this_device(bus_device_function, offset) || !enter("libttsim_pci_config_rd32"))
+    chip *c = of_device(bus_device_function, offset);
+    if (!c || !enter("libttsim_pci_config_rd32"))
         return UINT32_MAX; /* no such device */
-    uint32_t value = wg_card_config_read(abi.card, offset);
-    report_access();
+    uint32_t value = wg_card_config_read(c->card, offset);
+    report_access(c);
     leave();
     return value;
 }
 
 ABI void libttsim_pci_config_wr32(uint32_t bus_device_function, uint32_t offset, uint32_t data)
 {
-    if (!this_device(bus_device_function, offset) || !enter("libttsim_pci_config_wr32"))
+    chip *c = of_device(bus_device_function, offset);
+    if (!c || !enter("libttsim_pci_config_wr32"))
         return;
-    wg_card_config_write(abi.card, offset, data);
-    report_access();
+    wg_card_config_write(c->card, offset, data);
+    report_access(c);
     leave();
 }
 
@@ -559,8 +701,9 @@ ABI void libttsim_pci_mem_rd_bytes(uint64_t paddr, void *to, uint32_t size)
             memset(to, 0, size);
         return;
     }
-    wg_card_read(abi.card, paddr, to, size);
-    report_access();
+    chip *c = of_address(paddr);
+    wg_card_read(c->card, paddr, to, size);
+    report_access(c);
     if (abi.clocks_per_read)
         clock_on(abi.clocks_per_read);
     leave();
@@ -570,12 +713,14 @@ ABI void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void *from, uint32_t si
 {
     if (!enter("libttsim_pci_mem_wr_bytes"))
         return;
-    wg_card_write(abi.card, paddr, from, size);
-    wg_abi_hang_written(abi.hang);
-    report_access();
+    chip *c = of_address(paddr);
+    wg_card_write(c->card, paddr, from, size);
+    written();
+    report_access(c);
     leave();
 }
 
+/* Tiles of the first chip: these functions name no other. */
 ABI void libttsim_tile_rd_bytes(uint32_t x, uint32_t y, uint64_t address, void *to, uint32_t size)
 {
     if (!enter("libttsim_tile_rd_bytes")) {
@@ -583,8 +728,8 @@ ABI void libttsim_tile_rd_bytes(uint32_t x, uint32_t y, uint64_t address, void *
             memset(to, 0, size);
         return;
     }
-    wg_card_tile_read(abi.card, x, y, address, to, size);
-    report_access();
+    wg_card_tile_read(abi.chip[0].card, x, y, address, to, size);
+    report_access(&abi.chip[0]);
     leave();
 }
 
@@ -592,8 +737,8 @@ ABI void libttsim_tile_wr_bytes(uint32_t x, uint32_t y, uint64_t address, const 
 {
     if (!enter("libttsim_tile_wr_bytes"))
         return;
-    wg_card_tile_write(abi.card, x, y, address, from, size);
-    wg_abi_hang_written(abi.hang);
-    report_access();
+    wg_card_tile_write(abi.chip[0].card, x, y, address, from, size);
+    written();
+    report_access(&abi.chip[0]);
     leave();
 }

@@ -414,13 +414,20 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
     bool to_dst = uses_dst(e, id), elementwise = id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_ELWMUL;
     wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, thread, 1);
     bool reads_a = e->waits & A || id == WG_I_MOVDBGA2D, reads_b = e->waits & B || id == WG_I_MOVDBGB2D;
-    unsigned rows_a = elementwise || !to_dst || id == WG_I_MOVA2D ? 8 : 16;
+    unsigned rows_a = elementwise || !to_dst ? 8 : 16, rows_b = 8;
+    unsigned from_a = c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), from_b = c->rwc->srcb & 0x38u;
+    if (id == WG_I_MOVA2D || id == WG_I_MOVDBGA2D)
+        from_a = wg_matrix_mova2d_rows(c, &rows_a);
+    if (id == WG_I_MOVB2D || id == WG_I_MOVDBGB2D)
+        from_b = wg_matrix_movb2d_rows(c, &rows_b);
+    if (id == WG_I_MOVB2A)
+        from_b = wg_matrix_movb2a_rows(c, &rows_b);
     if (reads_a)
-        wg_touch_src(t, WG_TOUCH_READ | (e->waits & A ? WG_TOUCH_WAITED : 0u), WG_SRCA, c->bank[WG_SRCA],
-                     c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), rows_a);
+        wg_touch_src(t, WG_TOUCH_READ | (e->waits & A ? WG_TOUCH_WAITED : 0u), WG_SRCA, c->bank[WG_SRCA], from_a,
+                     rows_a);
     if (reads_b)
-        wg_touch_src(t, WG_TOUCH_READ | (e->waits & B ? WG_TOUCH_WAITED : 0u), WG_SRCB, c->bank[WG_SRCB],
-                     c->rwc->srcb & 0x38u, 8);
+        wg_touch_src(t, WG_TOUCH_READ | (e->waits & B ? WG_TOUCH_WAITED : 0u), WG_SRCB, c->bank[WG_SRCB], from_b,
+                     rows_b);
     wg_matrix_op read;
     unsigned first, count, step;
     if (reads_dst(c, e)) {

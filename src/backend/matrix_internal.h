@@ -95,6 +95,10 @@ typedef void wg_matrix_issue(wg_matrix_ctx *c, wg_matrix_op *op);
 wg_matrix_issue wg_matrix_mvmul, wg_matrix_dotpv, wg_matrix_gapool, wg_matrix_conv, wg_matrix_apool;
 wg_matrix_issue wg_matrix_elwadd, wg_matrix_elwsub, wg_matrix_elwmul;
 wg_matrix_issue wg_matrix_gmpool, wg_matrix_mpool;
+/* The first source row that these read, and how many: MOVA2D and MOVDBGA2D; MOVB2D and MOVDBGB2D; MOVB2A. */
+unsigned wg_matrix_mova2d_rows(const wg_matrix_ctx *c, unsigned *rows);
+unsigned wg_matrix_movb2d_rows(const wg_matrix_ctx *c, unsigned *rows);
+unsigned wg_matrix_movb2a_rows(const wg_matrix_ctx *c, unsigned *rows);
 wg_matrix_issue wg_matrix_mova2d, wg_matrix_movb2d, wg_matrix_movd2a, wg_matrix_movd2b, wg_matrix_movb2a;
 wg_matrix_issue wg_matrix_shiftxa, wg_matrix_shiftxb, wg_matrix_trnspsrca, wg_matrix_trnspsrcb;
 wg_matrix_issue wg_matrix_zeroacc, wg_matrix_zerosrc, wg_matrix_cleardvalid, wg_matrix_gatesrcrst;

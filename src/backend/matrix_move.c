@@ -92,11 +92,23 @@ static bool has_exp8(const wg_matrix_ctx *c, unsigned format)
     return wg_format_style(format) != WG_STYLE_FP16;
 }
 
+unsigned wg_matrix_mova2d_rows(const wg_matrix_ctx *c, unsigned *rows)
+{
+    *rows = WG_GET(MOVA2D, Move8Rows, c->word) ? 8 : 1;
+    return (WG_GET(MOVA2D, src, c->word) + c->rwc->srca) & (*rows == 8 ? 0x38u : 0x3Fu);
+}
+
+unsigned wg_matrix_movb2d_rows(const wg_matrix_ctx *c, unsigned *rows)
+{
+    const unsigned mode = wg_field_at(c->layout->movb2d_mode, c->word);
+    *rows = !(mode & 2) && mode & 4 ? 4 : 1; /* 2: one row goes to eight */
+    return (WG_GET(MOVB2D, src, c->word) + c->rwc->srcb) & (*rows == 4 ? 0x3Cu : 0x3Fu);
+}
+
 void wg_matrix_mova2d(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    bool eight = WG_GET(MOVA2D, Move8Rows, c->word);
-    unsigned rows = eight ? 8 : 1, mask = eight ? 0x38 : 0x3F;
-    unsigned format = move_format(c, WG_SRCA), from = (WG_GET(MOVA2D, src, c->word) + c->rwc->srca) & mask;
+    unsigned rows, from = wg_matrix_mova2d_rows(c, &rows), format = move_format(c, WG_SRCA);
+    bool eight = rows == 8;
     unwaited(c, WG_SRCA);
     for (unsigned i = 0; i < rows; i++)
         to_dst(op, i, wg_matrix_src_row(c, WG_SRCA, from + i), false, has_exp8(c, format), c->flush, WG_SRC_MASK);
@@ -108,9 +120,9 @@ void wg_matrix_mova2d(wg_matrix_ctx *c, wg_matrix_op *op)
 void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     unsigned mode = wg_field_at(c->layout->movb2d_mode, c->word);
-    bool column0 = mode & 1, one_to_eight = mode & 2, four = !one_to_eight && (mode & 4), wide = false;
-    unsigned rows = one_to_eight ? 8 : four ? 4 : 1;
-    unsigned from = (WG_GET(MOVB2D, src, c->word) + c->rwc->srcb) & (four ? 0x3C : 0x3F);
+    bool column0 = mode & 1, one_to_eight = mode & 2, wide = false;
+    unsigned read, from = wg_matrix_movb2d_rows(c, &read), rows = one_to_eight ? 8 : read;
+    bool four = rows == 4;
     unsigned format = move_format(c, WG_SRCB);
     /*
      * Ruling: with Fp32_enabled, BH writes the high half of Dst's 32 bits whatever the format, and cannot write the
@@ -193,17 +205,21 @@ void wg_matrix_movd2b(wg_matrix_ctx *c, wg_matrix_op *op) { from_dst(c, op, WG_S
 
 /* ---- Within the sources ----------------------------------------------------------------------------- */
 
+unsigned wg_matrix_movb2a_rows(const wg_matrix_ctx *c, unsigned *rows)
+{
+    *rows = WG_GET(MOVB2A, Move4Rows, c->word) ? 4 : 1;
+    return (WG_GET(MOVB2A, srcb, c->word) + c->rwc->srcb) & (*rows == 4 ? 0x3Cu : 0x3Fu);
+}
+
 void wg_matrix_movb2a(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    bool four = WG_GET(MOVB2A, Move4Rows, c->word);
-    unsigned mask = four ? 0x3C : 0x3F;
-    unsigned from = (WG_GET(MOVB2A, srcb, c->word) + c->rwc->srcb) & mask;
+    unsigned rows, from = wg_matrix_movb2a_rows(c, &rows), mask = rows == 4 ? 0x3C : 0x3F;
     unwaited(c, WG_SRCA);
     op->effect = WG_EFFECT_SRC;
     op->columns = open_columns(c);
     op->file = WG_SRCA;
     op->bank = c->bank[WG_SRCA];
-    op->rows = four ? 4 : 1;
+    op->rows = (uint8_t)rows;
     op->src_row = (uint8_t)((WG_GET(MOVB2A, srca, c->word) + c->rwc->srca) & mask);
     for (unsigned i = 0; i < op->rows; i++) {
         const uint32_t *row = wg_matrix_src_row(c, WG_SRCB, from + i);

@@ -119,7 +119,7 @@ void wg_mover_soft_reset(wg_tile *t, bool held)
 /* Emits the transfer's touches as its XMOV's, or as those of the core that wrote the TDMA-RISC command. */
 static void touch(wg_tile *t, const wg_mover *m, unsigned how, wg_touch_space space, uint32_t first, uint32_t count)
 {
-    if (!wg_touch_watched(t))
+    if (!wg_touch_l1_watched(t))
         return;
     wg_touch_by(t, WG_AGENT_MOVER, &m->moves_for);
     if (m->moves_for.id)

@@ -165,7 +165,7 @@ static void dst_run(mover *m, uint32_t start, uint32_t count)
 static void l1_run(mover *m, uint32_t start, uint32_t count)
 {
     unsigned format = m->part->set.in_format, size = wg_l1_bits(format) < 8 ? 1 : wg_l1_bits(format) / 8;
-    if (wg_touch_watched(m->out.t))
+    if (wg_touch_l1_watched(m->out.t))
         wg_touch_emit(m->out.t, WG_TOUCH_READ, WG_TOUCH_L1, start & 0x1FFFFF, count * size, m->out.packer);
     for (uint32_t done = 0; done < count; done += 16) {
         unsigned n = count - done < 16 ? count - done : 16;
@@ -284,6 +284,8 @@ static bool move_straight(const wg_pack_output *out, const wg_pack_job *job, con
     if (rows > WG_DST_ROWS || p->stream[WG_STREAM_DATA].fill || p->block_fill || bytes & 15 ||
         !wg_l1_holds(t->spec->l1_bytes, p->stream[WG_STREAM_DATA].address, bytes))
         return false;
+    if (wg_touch_l1_watched(t))
+        wg_touch_emit(t, WG_TOUCH_WRITE, WG_TOUCH_L1, p->stream[WG_STREAM_DATA].address, bytes, out->packer);
     for (unsigned first = part->start >> 4; rows; first = (first + 16) & (WG_DST_ROWS - 1)) {
         unsigned some = rows < 16 ? rows : 16;
         straight_rows(out, job, part, first, some);

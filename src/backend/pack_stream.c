@@ -32,7 +32,7 @@ static void write_lines(const wg_pack_output *o, uint32_t address, uint32_t byte
 {
     if (__builtin_expect(!wg_l1_holds(o->t->spec->l1_bytes, address, bytes), 0))
         wg_find_insn(o->t, WG_F_PACK_ADDRESS, o->insn, address, o->packer);
-    if (wg_touch_watched(o->t))
+    if (wg_touch_l1_watched(o->t))
         wg_touch_emit(o->t, WG_TOUCH_WRITE, WG_TOUCH_L1, address, bytes, o->packer);
     wg_l1_write(o->t, (wg_l1_client)(WG_L1_PACK0 + o->packer), address, bytes, from);
 }
@@ -43,7 +43,7 @@ static void write_stream(const wg_pack_output *o, wg_pack_stream_id stream, uint
     if (o->p->accumulates && stream == WG_STREAM_DATA) {
         for (uint32_t i = 0; i < bytes; i += 16) {
             uint8_t line[16];
-            if (wg_touch_watched(o->t))
+            if (wg_touch_l1_watched(o->t))
                 wg_touch_emit(o->t, WG_TOUCH_READ, WG_TOUCH_L1, s->address + i, 16, o->packer);
             wg_l1_read(o->t, s->address + i, 16, line);
             wg_pack_accumulate(o->p->format, line, from + i);

@@ -26,7 +26,6 @@
 
 enum { SEND = 3, TRAVEL = 3, LOAD_ANSWER = 7, ATOMIC_ANSWER = 24, CONFIRMATION = 12, ATOMICS_IN_FLIGHT = 2 };
 enum { PORT_READ = 1, PORT_WRITE = 1, PORT_READ_MODIFY_WRITE = 5 };
-#define MMIO_BASE UINT32_C(0xFFB00000)
 #define MMIO_FIRST UINT32_C(0xFFB11000) /* below, a core's own RAM: not reachable from here */
 #define OVERLAY_FIRST UINT32_C(0xFFB40000)
 #define OVERLAY_LAST UINT32_C(0xFFB7FFFF)
@@ -180,7 +179,7 @@ static bool access_memory(wg_tile *t, wg_scalar_request *r, uint64_t *retry)
             return false;
         t->backend.scalar.port_free = later(t->backend.scalar.port_free, t->sched.now + port_cycles(r));
     }
-    if (wg_touch_watched(t))
+    if (wg_touch_l1_watched(t))
         touch_memory(t, r);
     switch (r->kind) {
     case WG_SCALAR_LOAD: l1_get(t, r->address, r->data, r->bytes); break;
@@ -425,7 +424,7 @@ bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
         if (!send(t, u, l1_request(t, u, WG_SCALAR_STORE, WG_GET(STOREIND, Size, word))))
             return false;
     } else if (to_mmio(word)) {
-        uint32_t address = MMIO_BASE + (u->address & 0xFFFFC);
+        uint32_t address = WG_MMIO_BASE + (u->address & 0xFFFFC);
         if (WG_GET(STOREIND, RegSizeSel, word)) {
             wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, 3, 0), "a size for a store to registers");
             return true;
@@ -450,7 +449,7 @@ bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
 unsigned wg_scalar_start_direct(wg_tile *t, const wg_insn *insn)
 {
     wg_scalar *u = &t->backend.scalar;
-    u->address = MMIO_BASE + (WG_GET(LOADREG, RegAddr, insn->word) << 2);
+    u->address = wg_reg_address(insn->word);
     if (insn->op == WG_I_STOREREG)
         u->operand[0] = wg_gpr_operand(t, insn, WG_GET(STOREREG, TdmaDataRegIndex, insn->word));
     return SEND;

@@ -15,7 +15,7 @@
 
 #include "backend/insn_finding.h"
 #include "backend/mover.h"
-#include "report/emit.h"
+#include "report/touch.h"
 #include "machine/l1.h"
 
 enum { CMD_MOVE = 0x40, CMD_WAIT = 0x46, CMD_WRITE = 0x66, CMD_NOP = 0x89 };
@@ -132,8 +132,14 @@ void wg_tdma_step(wg_tile *t)
     if (d->write_bytes && d->write_at <= now) {
         if (wg_l1_ask(t, WG_L1_TDMA, d->write_address, WG_L1_NARROW, &retry)) {
             wg_l1_write(t, WG_L1_TDMA, d->write_address, d->write_bytes, d->write_data);
-            WG_EMIT(t, WG_EV_TOUCH, WG_AGENT_MOVER, .thread = WG_THREADS, .a = WG_TOUCH_L1, .b = d->write_address,
-                    .c = d->write_bytes, .how = WG_TOUCH_WRITE | WG_TOUCH_LATE);
+            if (wg_touch_l1_watched(t))
+                wg_emit(t, &(wg_event){.kind = WG_EV_TOUCH,
+                                       .agent = WG_AGENT_MOVER,
+                                       .thread = WG_THREADS,
+                                       .a = WG_TOUCH_L1,
+                                       .b = d->write_address,
+                                       .c = d->write_bytes,
+                                       .how = WG_TOUCH_WRITE | WG_TOUCH_LATE});
             d->write_bytes = 0;
         } else {
             d->write_at = retry;

@@ -406,10 +406,10 @@ void wg_unpack_move(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
         c.src = wg_src_rows(s, unpacker ? WG_SRCB : WG_SRCA, wg_unpack_bank(s, unpacker));
     c.src_row = *wg_unpack_src_row(s, unpacker, job->insn.thread);
     check_burst(&c);
-    if (wg_touch_watched(t)) {
+    if (wg_touch_l1_watched(t))
         touch_input(c);
+    if (wg_touch_watched(t))
         touch_output(c);
-    }
     if (in_rows(&c) && job->count >= 16 && !move_block(&c))
         while (job->count - c.done >= 16)
             move_row(&c);

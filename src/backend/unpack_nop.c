@@ -23,7 +23,6 @@
 #include "num/formats.h"
 #include "machine/bus.h"
 
-#define MMIO_BASE UINT32_C(0xFFB00000)
 #define TDMA_FIRST UINT32_C(0xFFB11000) /* below: the cores' own RAMs */
 #define OVERLAY_FIRST UINT32_C(0xFFB40000)
 
@@ -56,7 +55,7 @@ static void set_register(wg_tile *t, wg_unpack_job *job, unsigned select)
     }
     job->what = WG_UNPACK_SET_REGISTER;
     job->address =
-        MMIO_BASE + t->backend.tdma.unpack_set_reg_base[select] + (WG_GET(UNPACR_NOP, Stream_Id, word) << 12);
+        WG_MMIO_BASE + t->backend.tdma.unpack_set_reg_base[select] + (WG_GET(UNPACR_NOP, Stream_Id, word) << 12);
     job->value = WG_GET(UNPACR_NOP, Value11, word);
 }
 

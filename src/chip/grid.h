@@ -44,8 +44,7 @@ struct wg_workers;
 /* A link to another chip, of the Ethernet tile of a channel. */
 typedef struct wg_grid_link {
     bool there;
-    uint64_t up_at, cut_at; /* as for wg_eth_link_begin() */
-    wg_eth_end self, peer;
+    wg_eth_terms terms;
 } wg_grid_link;
 
 struct wg_grid {
@@ -149,8 +148,11 @@ typedef struct wg_grid_rest {
     bool hung;     /* … and something is unfinished */
     uint64_t next; /* the next cycle in which something happens */
 } wg_grid_rest;
-/* Advances to cycle `end`. All frames that arrive before it are known. */
-wg_status wg_grid_window(wg_grid *grid, uint64_t end, wg_grid_rest *rest);
+/*
+ * Advances to cycle `end`. All frames that arrive before it are known. Nobody looks at the chip before `limit`. may_stop: the run
+ * ends when nothing can move.
+ */
+wg_status wg_grid_window(wg_grid *grid, uint64_t end, uint64_t limit, bool may_stop, wg_grid_rest *rest);
 /* Before the first window of a run; and after the last one, whose end all tiles reach. */
 void wg_grid_run_begins(wg_grid *grid);
 void wg_grid_run_ends(wg_grid *grid);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "chip/grid.h"
+#include "chip/waits.h"
 #include "engine/pages.h"
 
 unsigned wg_grid_channels(const wg_grid *g)
@@ -33,7 +34,7 @@ static bool begin(wg_grid *g, wg_device *dev, unsigned index)
     if (!t->link)
         t->link = wg_pages_new(sizeof *t->link);
     if (t->link)
-        wg_eth_link_begin(t, l->up_at, l->cut_at, l->self, l->peer);
+        wg_eth_link_begin(t, &l->terms);
     return t->link;
 }
 
@@ -83,5 +84,24 @@ bool wg_grid_frame(wg_grid *g, unsigned channel, const wg_frame *frame, const vo
     g->sends[index] = at < g->sends[index] ? at : g->sends[index]; /* what the frame sets off */
     g->first_send = at < g->first_send ? at : g->first_send;
     g->quiet_until = 0;
+    return true;
+}
+
+bool wg_grid_link_state(const wg_grid *g, unsigned tile, wg_link_state *state)
+{
+    const wg_device *dev = tile < g->tiles ? g->tile[tile] : NULL;
+    const wg_eth_link *l = dev ? dev->tile->link : NULL;
+    if (!l)
+        return false;
+    *state = (wg_link_state){.channel = l->self.channel,
+                             .peer_chip = l->peer.chip,
+                             .peer_channel = l->peer.channel,
+                             .down_since = l->up                 ? UINT64_MAX
+                                           : g->now >= l->cut_at ? l->cut_at
+                                                                 : 0};
+    for (unsigned q = 0; q < WG_ETH_QUEUES; q++) {
+        state->unsent += l->tx[q].end - l->tx[q].next + l->tx[q].pending;
+        state->unacknowledged += l->tx[q].next - l->tx[q].head;
+    }
     return true;
 }

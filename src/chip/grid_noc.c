@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "chip/grid.h"
+#include "chip/waits.h"
 #include "engine/pages.h"
 #include "report/findings.h"
 #include "machine/niu.h"
@@ -439,4 +440,24 @@ uint64_t wg_grid_route(wg_grid *g, uint64_t end, uint64_t limit)
         else
             serve(g, &p);
     }
+}
+
+static unsigned tile_of(const wg_grid *g, unsigned noc, uint16_t place)
+{
+    const unsigned x = place & 63, y = place >> 6 & 63, width = g->plan->width, height = g->plan->height;
+    if (x >= width || y >= height)
+        return WG_GRID_MAX_TILES;
+    return noc ? (height - 1 - y) * width + width - 1 - x : y * width + x;
+}
+
+bool wg_grid_sends_to(const wg_grid *g, unsigned from, unsigned to)
+{
+    const wg_device *dev = g->tile[from];
+    for (unsigned noc = 0; dev && noc < 2; noc++) {
+        const wg_niu_unit *u = &dev->tile->regions.niu.unit[noc];
+        for (unsigned i = 0; u->packets && i < WG_NIU_INITIATORS; i++)
+            if (tile_of(g, noc, u->place[i].targ) == to || tile_of(g, noc, u->place[i].ret) == to)
+                return true;
+    }
+    return false;
 }

@@ -162,7 +162,8 @@ bool wg_grid_stopped(const wg_grid *g, wg_stop *why)
 /* Time passes until the limit; or until the run is over; or until the limit, but loops are looked for as if it could be over. */
 typedef enum run_mode { ADVANCE, RUN, WINDOW } run_mode;
 
-static wg_stop run(wg_grid *g, uint64_t limit, run_mode mode)
+/* Cores may run ahead of the clock up to cycle `ahead`: nobody looks at them before. */
+static wg_stop run(wg_grid *g, uint64_t limit, uint64_t ahead, run_mode mode)
 {
     uint64_t least = wg_route_least(g->timing);
     wg_stop why = WG_STOP_CYCLES;
@@ -204,7 +205,7 @@ static wg_stop run(wg_grid *g, uint64_t limit, run_mode mode)
                 why = at_rest(g);
             end = end < limit ? end : limit;
             if (end > g->now)
-                run_window(g, end, limit);
+                run_window(g, end, ahead);
             break;
         }
         if (next >= limit) {
@@ -218,9 +219,9 @@ static wg_stop run(wg_grid *g, uint64_t limit, run_mode mode)
         if (may_stop && end > round_up(g->now + 1))
             end = round_up(g->now + 1);
         if (!may_stop && alone > end && first < end) /* runs that may stop use shorter windows */
-            run_alone(g, one, alone, limit);
+            run_alone(g, one, alone, ahead);
         else
-            run_window(g, end, limit);
+            run_window(g, end, ahead);
     }
     wg_grid_route(g, g->now, limit);
     if (may_stop && why == WG_STOP_CYCLES)
@@ -261,11 +262,11 @@ static bool only_link(const wg_tile *t)
     return wg_eth_link_quiet(t);
 }
 
-wg_status wg_grid_window(wg_grid *g, uint64_t end, wg_grid_rest *rest)
+wg_status wg_grid_window(wg_grid *g, uint64_t end, uint64_t limit, bool may_stop, wg_grid_rest *rest)
 {
     g->error[0] = 0;
     if (end > g->now)
-        run(g, end, WINDOW);
+        run(g, end, limit, may_stop ? WINDOW : ADVANCE);
     *rest = (wg_grid_rest){.over = true, .next = wg_grid_event_next(g)};
     rest->over = rest->next == WG_NEVER;
     for (unsigned i = g->first_made; i < g->end_made; i++) {
@@ -289,14 +290,16 @@ static uint64_t limit_after(const wg_grid *grid, uint64_t cycles)
 wg_status wg_grid_advance(wg_grid *grid, uint64_t cycles)
 {
     grid->error[0] = 0;
-    run(grid, limit_after(grid, cycles), ADVANCE);
+    const uint64_t limit = limit_after(grid, cycles);
+    run(grid, limit, limit, ADVANCE);
     return grid->error[0] ? WG_ERR_NO_MEMORY : WG_OK;
 }
 
 wg_status wg_grid_run(wg_grid *grid, uint64_t cycles, wg_stop *stop)
 {
     grid->error[0] = 0;
-    wg_stop why = run(grid, limit_after(grid, cycles), RUN);
+    const uint64_t limit = limit_after(grid, cycles);
+    wg_stop why = run(grid, limit, limit, RUN);
     if (stop)
         *stop = why;
     return grid->error[0] ? WG_ERR_NO_MEMORY : WG_OK;

@@ -24,8 +24,9 @@ void wg_pcie_init(wg_card *card)
     p->config[0] = chip->pci_id;
     p->config[2] = UINT32_C(0x12000000) | chip->revision; /* processing accelerator */
     for (unsigned bar = 0; bar < 6; bar += 2) {
-        p->config[4 + bar] = (uint32_t)chip->bar_base[bar] | 4; /* 64 bits, not prefetchable */
-        p->config[5 + bar] = (uint32_t)(chip->bar_base[bar] >> 32);
+        const uint64_t base = chip->bar_base[bar] + card->desc.bus_offset;
+        p->config[4 + bar] = (uint32_t)base | 4; /* 64 bits, not prefetchable */
+        p->config[5 + bar] = (uint32_t)(base >> 32);
     }
     p->config[15] = 0xFF; /* no interrupt line */
 }

@@ -13,6 +13,7 @@ bool wg_again_begin(wg_session *v, const wg_session *s, uint64_t seed, const wg_
     v->races = NULL;
     v->expect_holds = NULL;
     v->expect_found = NULL;
+    v->inputs = (wg_inputs){0};
     v->desc.seed = seed;
     uint64_t cycles = wg_cycle(s->dev);
     v->max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
@@ -26,6 +27,7 @@ void wg_again_end(wg_session *v)
         wg_text_free(&v->expect_found[i]);
     free(v->expect_found);
     free(v->expect_holds);
+    free(v->inputs.list);
     wg_races_free(v->races);
     wg_destroy(v->dev);
 }
@@ -36,8 +38,31 @@ uint64_t wg_again_hash(wg_device *dev)
     for (uint32_t at = 0; at + sizeof block <= wg_l1_bytes(dev); at += sizeof block) {
         wg_read(dev, at, block, sizeof block);
         for (size_t i = 0; i < sizeof block / sizeof *block; i++)
-            h = wg_again_mix(h, block[i]);
+            h = wg_outcome_mix(h, block[i]);
     }
+    return h;
+}
+
+uint64_t wg_again_registers(wg_device *dev, uint64_t h)
+{
+    static const struct {
+        wg_space space;
+        uint32_t first, count;
+    } spaces[] = {{WG_SPACE_GPR, 0, 192},
+                  {WG_SPACE_SEM_VALUE, 0, 8},
+                  {WG_SPACE_DST, 0, 16384},
+                  {WG_SPACE_LREG, 0, 8 * 32},
+                  {WG_SPACE_CONFIG, 0, 180},
+                  {WG_SPACE_CONFIG, 1 << 16, 180},
+                  {WG_SPACE_THREAD_CONFIG, 0, 48},
+                  {WG_SPACE_THREAD_CONFIG, 1 << 16, 48},
+                  {WG_SPACE_THREAD_CONFIG, 2 << 16, 48}};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        for (uint32_t k = 0; k < spaces[i].count; k++) {
+            uint32_t value = 0;
+            wg_peek(dev, spaces[i].space, spaces[i].first + k, &value);
+            h = wg_outcome_mix(h, value);
+        }
     return h;
 }
 

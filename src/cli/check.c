@@ -298,10 +298,36 @@ const char *wg_check_race_reason(wg_session *s, const wg_race *race)
     return by ? by->reason : NULL;
 }
 
+/* No timing shows a difference: the race gets a line, unless all are wanted in full. */
+static bool is_line(const wg_session *s, const wg_race *race)
+{
+    return race->grade == WG_GRADE_UNORDERED && !s->args->value[WG_OPT_ALL];
+}
+
+/* The lines of the unordered races; returns their number. */
+static size_t report_unordered(wg_session *s, const wg_race_words *w, wg_text *out)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < wg_races_count(s->races); i++) {
+        const wg_race *race = wg_races_at(s->races, i);
+        if (!is_line(s, race) || suppresses_race(s, race, NULL) || is_folded(s, race))
+            continue;
+        if (s->args->value[WG_OPT_QUIET] && race_expected(s, race))
+            continue;
+        if (!lines++)
+            wg_textf(
+                out,
+                "==================\nUNORDERED: nothing puts these in order, either; no timing that was tried changes "
+                "the result (--all: in full)\n");
+        wg_race_line(w, race, out);
+    }
+    return lines;
+}
+
 void wg_report_races(wg_session *s, wg_text *out)
 {
     bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
-    size_t shown = 0, suppressed = 0, folded = 0;
+    size_t shown = 0, suppressed = 0, folded = 0, lines;
     const wg_race_words w = wg_check_words(s);
     size_t count = wg_races_count(s->races);
     for (size_t k = 0; k < 2 * count; k++) { /* errors first, then the notes */
@@ -318,15 +344,21 @@ void wg_report_races(wg_session *s, wg_text *out)
             suppressed++;
         } else if (is_folded(s, race)) {
             folded++;
+        } else if (is_line(s, race)) {
+            continue;
         } else if (!quiet || (!race_expected(s, race) && wg_race_severity(race->kind) > WG_SEVERITY_NOTE)) {
             wg_race_text(&w, &shown_race, out);
             shown++;
         }
     }
+    lines = report_unordered(s, &w, out);
+    shown += lines;
     if (shown)
         wg_textf(out, "==================\n");
     if (!quiet || shown)
         wg_textf(out, "%zu race report%s", shown, shown == 1 ? "" : "s");
+    if (lines)
+        wg_textf(out, ", %zu of them unordered", lines);
     if (suppressed && (!quiet || shown))
         wg_textf(out, ", %zu suppressed", suppressed);
     if (folded && (!quiet || shown))
@@ -430,6 +462,12 @@ static bool read_checks(const wg_args *args, unsigned *checks, wg_text *error)
         return true;
     wg_textf(error, "waitgate: --checks: `%s` is not a list of race, memory, init, sync\n", text);
     return false;
+}
+
+bool wg_check_wanted(const wg_args *args)
+{
+    return args->command == WG_CMD_CHECK || args->command == WG_CMD_EXPLORE ||
+           (args->command == WG_CMD_REPORT && args->value[WG_OPT_CHECKS]);
 }
 
 bool wg_check_open(wg_session *s, wg_text *error)

@@ -19,7 +19,7 @@ typedef struct wg_shared_elf {
 
 typedef struct wg_chip_tile {
     unsigned x, y;
-    char name[32]; /* "tile 1-2" */
+    char name[48]; /* "tile 1-2" */
     wg_session s;  /* of a Tensix tile */
 } wg_chip_tile;
 
@@ -53,6 +53,7 @@ bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error); /
 bool wg_chip_begin(wg_chip_run *r,
                    wg_text *error); /* args and file are set: the card, programs and memory, and sinks */
 bool wg_chip_inspect(wg_chip_run *r, wg_text *error); /* time is over: the waits of each tile */
+bool wg_chip_outputs_close(wg_chip_run *r, wg_text *error); /* … and the files that were written meanwhile */
 void wg_chip_end(wg_chip_run *r);
 /* The conditions of the file. */
 bool wg_chip_has_until(const wg_chip_run *r);
@@ -69,7 +70,8 @@ bool wg_chip_host_read(void *run, uint64_t address, void *to, size_t bytes);
 bool wg_chip_host_write(void *run, uint64_t address, const void *from, size_t bytes);
 /* A path of the file: from its folder, with {x} and {y} for the tile. Freed by the caller. */
 char *wg_chip_path(const wg_chip_run *r, const char *path, const wg_chip_tile *t);
-char *wg_chip_name(const char *path, const wg_chip_tile *t); /* likewise, not from the file's folder */
+/* Likewise, not from the file's folder, and with {chip} for its number in a cluster. NULL: no such placeholder. */
+char *wg_chip_name(const char *path, const wg_chip_tile *t, const unsigned *chip);
 
 /* chip_report.c: the exit status, and the report in all its forms. */
 int wg_chip_status(wg_chip_run *r);
@@ -85,6 +87,8 @@ bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error);
 bool wg_chip_profile_end(wg_chip_run *r, wg_text *error);
 void wg_chip_profile_text(wg_chip_run *r, wg_text *out);
 void wg_chip_profile_json(wg_chip_run *r, wg_json *j);
+/* chip_milestones.c: --from and --to become cycles; their texts are in `number`. */
+bool wg_chip_milestones(wg_args *args, char number[2][24], wg_text *error);
 /* chip_page.c: the page of `waitgate report`. */
 bool wg_chip_page(wg_chip_run *r, int status, wg_text *out, wg_text *error);
 

@@ -31,10 +31,10 @@ static char *taken(wg_text *text)
     return text->data;
 }
 
-char *wg_chip_name(const char *path, const wg_chip_tile *t)
+char *wg_chip_name(const char *path, const wg_chip_tile *t, const unsigned *chip)
 {
     wg_text out = {0};
-    add_name(&out, path, t, NULL);
+    add_name(&out, path, t, chip);
     return taken(&out);
 }
 

@@ -3,7 +3,7 @@
  * `waitgate report` of a chip file. The page's data is that of page.c, with these members instead of one tile's:
  *
  *   chip      width, height, and a letter for each place of the grid
- *   tiles     for each tile of the file its tracks, steps and kinds
+ *   tiles     for each tile of the file its tracks, steps, ways and kinds
  *   packets   those that arrived: from, to, NoC, when it left, when it had arrived, bytes of data; one after the other
  *   path      the critical path, the latest piece first: tile, track (-1 - NoC: a packet), cycles
  */
@@ -12,6 +12,7 @@
 
 #include "cli/chip_internal.h"
 #include "cli/page.h"
+#include "cli/page_events.h"
 #include "cli/profile.h"
 #include "machine/packet.h"
 
@@ -38,7 +39,7 @@ static size_t packets_since(const wg_chip_run *r, uint64_t from)
 
 static bool fits(const wg_chip_run *r, uint64_t from)
 {
-    return boxes_since(r, from) <= WG_PAGE_LINKS && packets_since(r, from) <= MOST_PACKETS;
+    return boxes_since(r, from) <= r->profiled[0]->boxes && packets_since(r, from) <= MOST_PACKETS;
 }
 
 /* The latest part of the run that fits on the page. */
@@ -140,6 +141,7 @@ static void tiles_json(wg_chip_run *r, wg_page_boxes *boxes, uint64_t from, uint
         wg_json_uint(j, "y", r->tile[i].y);
         wg_page_tracks(s, &boxes[i], from, to);
         wg_page_steps(s->page, from, to, j);
+        wg_page_ways(s->page, from, to, j);
         wg_page_kinds(s, &boxes[i]);
         wg_json_close(j, '}');
     }
@@ -162,7 +164,7 @@ static void hang_json(wg_chip_run *r, wg_json *j)
 
 static bool data_json(wg_chip_run *r, int status, wg_text *out, wg_text *error)
 {
-    wg_json json = {.out = out}, *j = &json;
+    wg_json json = {.out = out, .dense = true}, *j = &json;
     wg_text run = {0}, sentence = {0};
     wg_page_boxes *boxes = wg_calloc(r->tiles, sizeof *boxes);
     wg_page_sources sources = {.count = 0};

@@ -235,6 +235,7 @@ void wg_chip_profile_text(wg_chip_run *r, wg_text *out)
         wg_textf(out, "\n%s\n", r->tile[i].name);
         wg_profile_groups_text(&one, top, to - from, out);
     }
+    wg_annotate(&all, r->profiled[0]->annotate, out);
     if (r->tiles > FEW_TILES)
         wg_textf(out, "\nThe tables of each tile are in the output of --json.\n");
 }

@@ -186,6 +186,8 @@ static void collect(wg_chip_run *r, wg_reports *all)
             report->y = (int)at.y;
         }
     }
+    for (size_t i = 0; r->of_cluster && i < all->count; i++)
+        all->at[i].chip = (int)r->number;
 }
 
 /* SARIF, for a file and for `waitgate test`. */

@@ -117,8 +117,11 @@ wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)
                               .title = r->file.name,
                               .expectations_hold = true,
                               .desc = {.struct_size = sizeof t->s.desc, .arch = g->arch, .profile = g->profile}}};
-    snprintf(t->name, sizeof t->name, "%s %u-%u",
-             wg_grid_kind(r->grid, at.x, at.y) == WG_TILE_ETH ? "Ethernet tile" : "tile", at.x, at.y);
+    const char *kind = wg_grid_kind(r->grid, at.x, at.y) == WG_TILE_ETH ? "Ethernet tile" : "tile";
+    if (r->of_cluster)
+        snprintf(t->name, sizeof t->name, "chip %u, %s %u-%u", r->number, kind, at.x, at.y);
+    else
+        snprintf(t->name, sizeof t->name, "%s %u-%u", kind, at.x, at.y);
     r->tiles++;
     return t;
 }
@@ -225,7 +228,7 @@ static bool open_konata(wg_chip_run *r, const char *path, wg_text *error)
     }
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
-        char *name = wg_chip_name(path, &r->tile[i]);
+        char *name = wg_chip_name(path, &r->tile[i], NULL);
         bool ok = name && (s->outputs = wg_calloc(1, sizeof *s->outputs)) &&
                   wg_outputs_open(s->outputs, name, NULL, s->desc.arch, false, error);
         free(name);
@@ -235,11 +238,14 @@ static bool open_konata(wg_chip_run *r, const char *path, wg_text *error)
     return true;
 }
 
+enum { PROCESSES = 1024 }; /* of a trace, for each chip of a cluster */
+
 static bool watch_tile(wg_chip_run *r, wg_chip_tile *t, wg_text *error)
 {
     wg_session *s = &t->s;
     const unsigned number = t->y * wg_grid_width(r->grid) + t->x;
-    const wg_trace_tile at = {1 + number, number, false, t->name, r->file.grid.arch};
+    /* Traces of several chips can be shown together. */
+    const wg_trace_tile at = {1 + number + r->number * PROCESSES, number, false, t->name, r->file.grid.arch};
     const bool page = r->args->command == WG_CMD_REPORT, profiled = page || r->args->command == WG_CMD_PROFILE;
     return wg_watch_history(s, error) && (!r->metal || wg_watch_pages(s, error)) &&
            (!profiled || wg_profile_open(s, wg_idle_cores(s), error)) && (!page || wg_page_open(s, error)) &&
@@ -254,17 +260,21 @@ static bool watch_tiles(wg_chip_run *r, wg_text *error)
     const char *trace = wg_trace_wanted(args);
     if (r->unseen || args->command == WG_CMD_GDB || args->command == WG_CMD_DEBUG || args->command == WG_CMD_WHY)
         return true; /* runs again on request */
+    if (r->of_cluster && !r->tiles)
+        return true; /* nothing to be seen */
     bool konata = wg_trace_is_konata(trace);
     if (!wg_outputs_open(&r->outputs, konata ? NULL : trace, args->value[WG_OPT_LOG], r->file.grid.arch, true, error) ||
         (konata && !open_konata(r, trace, error)))
         return false;
+    if (r->outputs.trace)
+        r->outputs.trace->flows = (uint64_t)r->number << 32;
     for (size_t i = 0; i < r->tiles; i++)
         if (!watch_tile(r, &r->tile[i], error))
             return false;
     return true;
 }
 
-static bool close_outputs(wg_chip_run *r, wg_text *error)
+bool wg_chip_outputs_close(wg_chip_run *r, wg_text *error)
 {
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
@@ -323,7 +333,7 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
     }
     r->grid = wg_card_grid(r->card);
     if (!open_tiles(r, error) || (r->scaled && !scale_tiles(r, r->scaled, error)) ||
-        (r->file.metal && !wg_metal_open(r, error)) || (args->command == WG_CMD_CHECK && !open_check(r, error)) ||
+        (r->file.metal && !wg_metal_open(r, error)) || (wg_check_wanted(args) && !open_check(r, error)) ||
         (r->metal && !wg_metal_start(r, error)) || !wg_chip_images(r, false, error))
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
@@ -561,11 +571,16 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
     return ok;
 }
 
-int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
+int wg_run_chip(const wg_args *given, wg_run_result *result, wg_text *out, wg_text *error)
 {
     wg_chip_run r;
     int status = WG_EXIT_ERROR;
-    if (open_run(&r, args, NULL, error) && drive(&r, error) && wg_chip_inspect(&r, error) && close_outputs(&r, error) &&
+    char number[2][24];
+    wg_args marked = *given;
+    const wg_args *args = &marked;
+    if (!wg_chip_milestones(&marked, number, error))
+        return status;
+    if (open_run(&r, args, NULL, error) && drive(&r, error) && wg_chip_inspect(&r, error) && wg_chip_outputs_close(&r, error) &&
         wg_chip_profile_end(&r, error) &&
         (!r.profiled || wg_what_if_run(&(wg_profiled){r.profiled, (unsigned)r.tiles}, wg_chip_again, &r, error))) {
         const bool read = wg_metal_end(&r, error);

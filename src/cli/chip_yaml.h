@@ -8,7 +8,7 @@
 
 #include <waitgate/chip.h>
 
-#include "cli/types.h"
+#include "text/types.h"
 
 typedef struct wg_chip_mark {
     uint32_t line, column; /* from 1 */

@@ -6,18 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cluster_hang.h"
 #include "cli/cluster_run.h"
 
 enum { SCHEMA = 1 };
 
-/* What a process contributes: counts, traffic of the ends of links, text or JSON of its chips. */
-typedef struct part {
-    uint32_t tiles, traffics, bytes;
+/* What a process contributes: records about its chips and about the ends of links at them. */
+typedef enum record_kind { SUMMARY, TEXT, SARIF, PARTIES, TRAFFIC } record_kind;
+
+typedef struct record {
+    uint32_t kind, of; /* chip; link */
+    uint64_t bytes;    /* that follow */
+} record;
+
+typedef struct summary {
+    uint32_t tiles;
     int32_t status;
-} part;
+} summary;
 
 typedef struct traffic {
-    uint32_t link, end;
+    uint32_t end, pad;
     wg_cluster_traffic count;
 } traffic;
 
@@ -38,6 +46,7 @@ static void chip_json(wg_chip_run *chip, unsigned number, wg_text *out)
     wg_json_open(j, NULL, '{');
     wg_json_uint(j, "chip", number);
     wg_chip_tiles_json(chip, j);
+    wg_chip_profile_json(chip, j);
     wg_json_close(j, '}');
     while (out->size && out->data[out->size - 1] == '\n')
         out->size--;
@@ -51,81 +60,136 @@ static void chip_text(wg_chip_run *chip, unsigned number, wg_text *out)
         wg_textf(out, "chip %u\n", number);
         wg_text_add(out, own.data, own.size);
     }
+    out->failed |= own.failed;
     wg_text_free(&own);
 }
 
-/* This process's part, as bytes. */
-static bool write_part(wg_cluster_job *r, bool colour, wg_message *m)
+/* ---- A process's part -------------------------------------------------------------------------------------------- */
+
+static bool add_record(wg_message *m, record_kind kind, unsigned of, const void *bytes, size_t count)
 {
-    wg_text text = {.colour = colour};
-    part p = {.status = WG_EXIT_DONE};
-    bool ok = true, first = true;
-    for (unsigned i = 0; i < r->file.chips; i++) {
-        if (!r->chip[i])
-            continue;
-        p.tiles += (uint32_t)r->chip[i]->tiles;
-        p.status = worse(p.status, wg_chip_status(r->chip[i]));
-        if (!r->args->value[WG_OPT_JSON]) {
-            chip_text(r->chip[i], i, &text);
-            continue;
-        }
-        if (!first)
-            wg_textf(&text, ",");
-        first = false;
-        chip_json(r->chip[i], i, &text);
-    }
-    wg_message counts = {0};
+    record head;
+    memset(&head, 0, sizeof head);
+    head.kind = kind;
+    head.of = of;
+    head.bytes = count;
+    return wg_message_add(m, &head, sizeof head) && wg_message_add(m, bytes, count);
+}
+
+static bool add_text(wg_message *m, record_kind kind, unsigned of, wg_text *text)
+{
+    const bool ok = !text->failed && (!text->size || add_record(m, kind, of, text->data, text->size));
+    wg_text_free(text);
+    return ok;
+}
+
+static bool write_chip(wg_cluster_job *r, unsigned i, bool colour, wg_message *m, wg_text *error)
+{
+    wg_chip_run *chip = r->chip[i];
+    wg_text text = {.colour = colour}, sarif = {0};
+    wg_message parties = {0};
+    const summary s = {(uint32_t)chip->tiles, wg_chip_status(chip)};
+    bool ok = add_record(m, SUMMARY, i, &s, sizeof s);
+    if (r->args->value[WG_OPT_JSON])
+        chip_json(chip, i, &text);
+    else
+        chip_text(chip, i, &text);
+    if (r->args->command == WG_CMD_REPORT && chip->profiled)
+        ok = wg_chip_page(chip, s.status, &text, error) && ok;
+    ok = add_text(m, TEXT, i, &text) && ok;
+    if (r->sarif && (chip->tiles || !i))
+        ok = wg_chip_sarif(chip, s.status, &sarif, error) && ok;
+    ok = add_text(m, SARIF, i, &sarif) && ok;
+    if (r->ended == WG_ENDED_HUNG)
+        ok = wg_cluster_parties(chip, &parties) && add_record(m, PARTIES, i, parties.data, parties.bytes) && ok;
+    wg_message_free(&parties);
+    return ok;
+}
+
+static bool write_part(wg_cluster_job *r, bool colour, wg_message *m, wg_text *error)
+{
+    bool ok = true;
+    for (unsigned i = 0; ok && i < r->file.chips; i++)
+        ok = !r->chip[i] || write_chip(r, i, colour, m, error);
     for (unsigned l = 0; ok && l < wg_cluster_links(r->cluster); l++)
         for (unsigned end = 0; ok && end < 2; end++) {
             traffic t;
             memset(&t, 0, sizeof t);
-            t.link = l;
             t.end = end;
-            if (wg_cluster_traffic_at(r->cluster, l, end, &t.count)) {
-                ok = wg_message_add(&counts, &t, sizeof t);
-                p.traffics++;
-            }
+            if (wg_cluster_traffic_at(r->cluster, l, end, &t.count))
+                ok = add_record(m, TRAFFIC, l, &t, sizeof t);
         }
-    p.bytes = (uint32_t)text.size;
-    ok = ok && !text.failed && wg_message_add(m, &p, sizeof p) && wg_message_add(m, counts.data, counts.bytes) &&
-         wg_message_add(m, wg_text_of(&text), text.size);
-    wg_message_free(&counts);
-    wg_text_free(&text);
     return ok;
 }
 
-/* All parts, at the first process. */
+/* ---- All parts, at the first process ---------------------------------------------------------------------------------- */
+
 typedef struct whole {
-    unsigned tiles;
+    unsigned chips, links, tiles;
     int status;
     wg_cluster_traffic (*traffic)[2]; /* by link and end */
-    wg_text chips;
+    wg_text *text, *sarif;            /* by chip */
+    wg_message parties;
 } whole;
 
-static bool read_part(const wg_message *m, unsigned links, bool json, whole *w)
+static bool read_record(const record *head, const uint8_t *bytes, whole *w)
 {
-    part p;
-    if (m->bytes < sizeof p)
+    summary s;
+    traffic t;
+    if (head->of >= (head->kind == TRAFFIC ? w->links : w->chips))
         return false;
-    memcpy(&p, m->data, sizeof p);
-    size_t at = sizeof p;
-    if ((m->bytes - at) / sizeof(traffic) < p.traffics || m->bytes - at - p.traffics * sizeof(traffic) != p.bytes)
-        return false;
-    for (uint32_t i = 0; i < p.traffics; i++, at += sizeof(traffic)) {
-        traffic t;
-        memcpy(&t, m->data + at, sizeof t);
-        if (t.link < links && t.end < 2)
-            w->traffic[t.link][t.end] = t.count;
+    switch ((record_kind)head->kind) {
+    case SUMMARY:
+        if (head->bytes != sizeof s)
+            return false;
+        memcpy(&s, bytes, sizeof s);
+        w->tiles += s.tiles;
+        w->status = worse(w->status, s.status);
+        return true;
+    case TRAFFIC:
+        if (head->bytes != sizeof t)
+            return false;
+        memcpy(&t, bytes, sizeof t);
+        w->traffic[head->of][t.end & 1] = t.count;
+        return true;
+    case TEXT: wg_text_add(&w->text[head->of], (const char *)bytes, head->bytes); return true;
+    case SARIF: wg_text_add(&w->sarif[head->of], (const char *)bytes, head->bytes); return true;
+    case PARTIES: return wg_message_add(&w->parties, bytes, head->bytes);
     }
-    if (json && w->chips.size && p.bytes)
-        wg_textf(&w->chips, ",");
-    wg_text_add(&w->chips, (const char *)m->data + at, p.bytes);
-    w->tiles += p.tiles;
-    w->status = worse(w->status, p.status);
+    return false;
+}
+
+static bool read_part(const wg_message *m, whole *w)
+{
+    record head;
+    for (size_t at = 0; at < m->bytes; at += head.bytes) {
+        if (m->bytes - at < sizeof head)
+            return false;
+        memcpy(&head, m->data + at, sizeof head);
+        at += sizeof head;
+        if (head.bytes > m->bytes - at || !read_record(&head, m->data + at, w))
+            return false;
+    }
     return true;
 }
 
-static void report_json(wg_cluster_job *r, const whole *w, uint64_t hash, wg_text *out)
+static int by_place(const void *left, const void *right)
+{
+    const wg_party *a = left, *b = right;
+    return a->chip != b->chip ? (a->chip < b->chip ? -1 : 1) : (a->tile > b->tile) - (a->tile < b->tile);
+}
+
+static size_t sort_parties(whole *w)
+{
+    const size_t count = w->parties.bytes / sizeof(wg_party);
+    if (count)
+        qsort(w->parties.data, count, sizeof(wg_party), by_place);
+    return count;
+}
+
+static const wg_party *parties_of(const whole *w) { return (const void *)w->parties.data; }
+
+static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, wg_text *out)
 {
     static const char *const ended[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
     wg_json json = {.out = out}, *j = &json;
@@ -161,13 +225,22 @@ static void report_json(wg_cluster_job *r, const whole *w, uint64_t hash, wg_tex
         wg_json_close(j, ']');
         if (link->cut_at)
             wg_json_uint(j, "cut", link->cut_at);
+        if (link->lose_every[0] || link->lose_every[1]) {
+            wg_json_open(j, "lose_every", '[');
+            wg_json_uint(j, NULL, link->lose_every[0]);
+            wg_json_uint(j, NULL, link->lose_every[1]);
+            wg_json_close(j, ']');
+        }
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');
-    wg_text chips = {0};
-    wg_textf(&chips, "[%s]", wg_text_of(&w->chips));
-    wg_json_raw(j, "chips", wg_text_of(&chips));
-    wg_text_free(&chips);
+    wg_json_open(j, "chips", '[');
+    for (unsigned i = 0; i < w->chips; i++)
+        if (w->text[i].size)
+            wg_json_raw(j, NULL, wg_text_of(&w->text[i]));
+    wg_json_close(j, ']');
+    if (r->ended == WG_ENDED_HUNG)
+        wg_cluster_verdict_json(parties_of(w), sort_parties(w), j);
     wg_json_close(j, '}');
 }
 
@@ -190,7 +263,7 @@ static void links_text(wg_cluster_job *r, const whole *w, wg_text *out)
     }
 }
 
-static void report_text(wg_cluster_job *r, const whole *w, wg_text *out)
+static void report_text(wg_cluster_job *r, whole *w, wg_text *out)
 {
     static const char *const sentence[] = {
         "done", "done (until)", "hangs", "stopped by the cycle limit", "stopped by a finding", "interrupted"};
@@ -198,40 +271,91 @@ static void report_text(wg_cluster_job *r, const whole *w, wg_text *out)
         wg_textf(out, "%s: %s after %llu cycles (%s, %u chip%s, %u tile%s)\n", r->file.base.name, sentence[r->ended],
                  (unsigned long long)wg_cluster_cycle(r->cluster), wg_arch_title(r->file.base.grid.arch), r->file.chips,
                  r->file.chips == 1 ? "" : "s", w->tiles, w->tiles == 1 ? "" : "s");
-    wg_text_add(out, wg_text_of(&w->chips), w->chips.size);
+    if (r->ended == WG_ENDED_HUNG)
+        wg_cluster_verdict(parties_of(w), sort_parties(w), out);
+    for (unsigned i = 0; i < w->chips; i++)
+        wg_text_add(out, wg_text_of(&w->text[i]), w->text[i].size);
     if (r->args->value[WG_OPT_STATS])
         links_text(r, w, out);
 }
 
+/* --sarif, and the reports for `waitgate test`: a run object per chip. */
+static bool write_sarif(wg_cluster_job *r, const whole *w, wg_text *error)
+{
+    const char *path = r->args->value[WG_OPT_SARIF];
+    wg_text runs = {0}, file = {0};
+    wg_json all = {.out = &file};
+    char message[512];
+    bool ok = true;
+    for (unsigned i = 0; i < w->chips; i++)
+        if (w->sarif[i].size)
+            wg_textf(&runs, "%s%s", runs.size ? "," : "", wg_text_of(&w->sarif[i]));
+    if (path) {
+        wg_sarif_open(&all);
+        wg_json_raw(&all, NULL, wg_text_of(&runs));
+        wg_sarif_close(&all);
+        ok = !file.failed && !runs.failed && wg_file_write(path, wg_text_of(&file), file.size, message, sizeof message);
+        if (!ok)
+            wg_textf(error, "waitgate: --sarif: %s\n", file.failed || runs.failed ? "out of memory" : message);
+    }
+    if (r->runs)
+        wg_text_add(r->runs, wg_text_of(&runs), runs.size);
+    wg_text_free(&runs);
+    wg_text_free(&file);
+    return ok;
+}
+
+static bool allocate(whole *w)
+{
+    w->traffic = wg_calloc(w->links ? w->links : 1, sizeof *w->traffic);
+    w->text = wg_calloc(w->chips, sizeof *w->text);
+    w->sarif = wg_calloc(w->chips, sizeof *w->sarif);
+    return w->traffic && w->text && w->sarif;
+}
+
+static void release(whole *w)
+{
+    for (unsigned i = 0; i < w->chips; i++) {
+        if (w->text)
+            wg_text_free(&w->text[i]);
+        if (w->sarif)
+            wg_text_free(&w->sarif[i]);
+    }
+    free(w->traffic);
+    free(w->text);
+    free(w->sarif);
+    wg_message_free(&w->parties);
+}
+
 bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error)
 {
-    const unsigned ranks = r->ranks ? r->ranks->ranks : 1, links = wg_cluster_links(r->cluster);
-    whole w = {.status = WG_EXIT_DONE, .chips.colour = out->colour};
+    const unsigned ranks = r->ranks ? r->ranks->ranks : 1;
+    whole w = {.chips = r->file.chips, .links = wg_cluster_links(r->cluster), .status = WG_EXIT_DONE};
     wg_message mine = {0}, *all = wg_calloc(ranks, sizeof *all);
     uint64_t hash = 0;
-    bool json = r->args->value[WG_OPT_JSON],
-         ok = all && (w.traffic = wg_calloc(links ? links : 1, sizeof *w.traffic)) && write_part(r, out->colour, &mine);
+    r->sarif = r->args->value[WG_OPT_SARIF] || r->runs;
+    bool json = r->args->value[WG_OPT_JSON], ok = all && allocate(&w) && write_part(r, out->colour, &mine, error);
     if (ok && json)
         ok = wg_cluster_state_hash(r->cluster, &hash) == WG_OK;
     if (ok && r->ranks)
         ok = r->ranks->gather(r->ranks, &mine, all);
     const bool reports = !r->ranks || r->ranks->rank == 0;
     for (unsigned i = 0; ok && reports && i < ranks; i++)
-        ok = read_part(r->ranks ? &all[i] : &mine, links, json, &w);
+        ok = read_part(r->ranks ? &all[i] : &mine, &w);
     r->status = w.status;
     if (ok && reports) {
         if (json)
             report_json(r, &w, hash, out);
         else
             report_text(r, &w, out);
+        ok = write_sarif(r, &w, error);
     }
-    if (!ok)
+    if (!ok && !error->size)
         wg_textf(error, "waitgate: the report could not be put together\n");
     for (unsigned i = 0; all && i < ranks; i++)
         wg_message_free(&all[i]);
     free(all);
     wg_message_free(&mine);
-    free(w.traffic);
-    wg_text_free(&w.chips);
+    release(&w);
     return ok;
 }

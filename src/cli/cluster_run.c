@@ -18,25 +18,64 @@ enum { STRETCH = 1 << 17 }; /* cycles between two checks for Ctrl-C */
 
 static bool refuse(const wg_args *args, wg_text *error)
 {
-    static const struct {
-        wg_option option;
-        const char *name;
-    } refused[] = {{WG_OPT_LOG, "log"}, {WG_OPT_TRACE_FILE, "trace"}, {WG_OPT_SARIF, "sarif"}};
-    if (args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK) {
-        wg_textf(error, "waitgate: a cluster file can be run and checked; this command takes one chip or one tile\n");
+    const unsigned takes =
+        1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE | 1u << WG_CMD_REPORT;
+    if (!(takes >> args->command & 1)) {
+        wg_textf(error, "waitgate: a cluster file can be run, checked, traced, profiled and reported; this command takes "
+                        "one chip or one tile\n");
         return false;
     }
     if (args->files != 1) {
         wg_textf(error, "waitgate: a cluster file is the only file of a run\n");
         return false;
     }
-    for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (args->value[refused[i].option]) {
-            wg_textf(error, "waitgate: --%s does not take a cluster file: run one of its chips alone\n",
-                     refused[i].name);
+    if (args->value[WG_OPT_WHAT_IF]) {
+        wg_textf(error, "waitgate: --what-if does not take a cluster file: profile one of its chips alone\n");
+        return false;
+    }
+    return wg_chip_refuse(args, error);
+}
+
+/* Files that are written for each chip: their names have {chip}. */
+static const struct {
+    wg_option option;
+    const char *name;
+} named[] = {{WG_OPT_TRACE_FILE, "trace"},
+             {WG_OPT_LOG, "log"},
+             {WG_OPT_OUTPUT, "output"},
+             {WG_OPT_FOLDED, "folded"},
+             {WG_OPT_CALLGRIND, "callgrind"}};
+
+static bool names_differ(const wg_args *args, unsigned chips, wg_text *error)
+{
+    for (unsigned i = 0; i < sizeof named / sizeof *named; i++) {
+        const char *name = args->value[named[i].option];
+        if (name && chips > 1 && !strstr(name, "{chip}")) {
+            wg_textf(error, "waitgate: --%s: there is a file for each chip: put {chip} into the name, as in `chip-{chip}%s`\n",
+                     named[i].name, strrchr(name, '.') ? strrchr(name, '.') : "");
             return false;
         }
-    return wg_chip_refuse(args, error);
+    }
+    return true;
+}
+
+/* The options as this chip sees them. */
+static bool open_args(wg_cluster_job *r, wg_chip_run *chip, unsigned number)
+{
+    wg_args *own = &r->own[number].args;
+    *own = *r->args;
+    own->value[WG_OPT_SARIF] = NULL; /* there is one file for all chips */
+    for (unsigned i = 0; i < sizeof named / sizeof *named; i++) {
+        const char *name = r->args->value[named[i].option];
+        if (named[i].option == WG_OPT_OUTPUT && !name && r->args->command == WG_CMD_TRACE)
+            name = "trace-{chip}.json";
+        if (named[i].option == WG_OPT_OUTPUT && !name && r->args->command == WG_CMD_REPORT)
+            name = "report-{chip}.html";
+        if (name && !(own->value[named[i].option] = r->own[number].name[i] = wg_chip_name(name, NULL, &number)))
+            return false;
+    }
+    chip->args = own;
+    return true;
 }
 
 /* The chip file that an entry names. */
@@ -64,11 +103,10 @@ static bool open_chip(wg_cluster_job *r, unsigned i, wg_text *error)
 {
     wg_chip_run *chip = r->chip[i] = wg_calloc(1, sizeof *chip);
     const wg_grid_desc *g = &r->file.base.grid;
-    if (!chip) {
+    if (!chip || !open_args(r, chip, i)) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
-    chip->args = r->args;
     chip->of_cluster = true;
     chip->number = i;
     if (r->file.chip[i].path) {
@@ -118,16 +156,22 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
         return false;
     }
     if (!wg_cluster_parse(&r->file, r->args->file[0], (const char *)r->source, bytes) ||
-        !wg_chip_options(r->args, &r->file.base, error))
+        !wg_chip_options(r->args, &r->file.base, error) || !names_differ(r->args, r->file.chips, error))
         return false;
     r->ranks = wg_ranks_open(error);
     if (error->size)
         return false;
-    const wg_cluster_desc desc = {
-        .struct_size = sizeof desc, .chips = r->file.chips, .threads = r->file.base.grid.threads, .ranks = r->ranks};
+    /* Every chip has its own sinks; those that only count share nothing else, either. */
+    const bool counts = r->args->command == WG_CMD_RUN && !r->args->value[WG_OPT_TRACE_FILE] && !r->args->value[WG_OPT_LOG];
+    const wg_cluster_desc desc = {.struct_size = sizeof desc,
+                                  .chips = r->file.chips,
+                                  .threads = r->file.base.grid.threads,
+                                  .ranks = r->ranks,
+                                  .observers_apart = counts};
     r->chip = wg_calloc(r->file.chips, sizeof *r->chip);
     r->text = wg_calloc(r->file.chips, sizeof *r->text);
-    if (!r->chip || !r->text || wg_cluster_create(&desc, &r->cluster) != WG_OK) {
+    r->own = wg_calloc(r->file.chips, sizeof *r->own);
+    if (!r->chip || !r->text || !r->own || wg_cluster_create(&desc, &r->cluster) != WG_OK) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
@@ -157,6 +201,10 @@ static void close_run(wg_cluster_job *r, wg_text *error)
         }
     for (unsigned i = 0; r->text && i < r->file.chips; i++)
         free(r->text[i]);
+    for (unsigned i = 0; r->own && i < r->file.chips; i++)
+        for (unsigned k = 0; k < WG_CLUSTER_NAMES; k++)
+            free(r->own[i].name[k]);
+    free(r->own);
     free(r->chip);
     free(r->text);
     wg_cluster_file_free(&r->file);
@@ -188,6 +236,14 @@ static bool failed(const wg_cluster_job *r, wg_text *error)
     return false;
 }
 
+/* The last part of a run that is cut off. */
+static void watch_progress(wg_cluster_job *r)
+{
+    for (unsigned i = 0; i < r->file.chips; i++)
+        for (size_t k = 0; r->chip[i] && k < r->chip[i]->tiles; k++)
+            wg_progress_watch(&r->chip[i]->tile[k].s);
+}
+
 static bool drive(wg_cluster_job *r, wg_text *error)
 {
     const uint64_t limit = r->file.base.max_cycles, window = wg_cluster_window(r->cluster);
@@ -196,16 +252,22 @@ static bool drive(wg_cluster_job *r, wg_text *error)
         return failed(r, error);
     const uint64_t stretch = waits ? window : STRETCH / window * window;
     uint64_t save_at = wg_save_next(r->args, wg_cluster_cycle(r->cluster));
+    uint64_t watch_from = wg_progress_from(wg_cluster_cycle(r->cluster), limit);
     bool saved = true;
     wg_interrupt_begin();
     for (bool going = true; going;) {
         const uint64_t now = wg_cluster_cycle(r->cluster);
+        if (now >= watch_from) {
+            watch_progress(r);
+            watch_from = UINT64_MAX;
+        }
         if (now == save_at) {
             saved = saved && wg_save_due(r->args, now, wg_cluster_save, r, error);
             save_at = wg_save_next(r->args, now + 1);
         }
         uint64_t next = (now / stretch + 1) * stretch;
         next = next < save_at ? next : save_at;
+        next = next < watch_from ? next : watch_from;
         wg_stop stop;
         if (wg_cluster_run(r->cluster, (next < limit ? next : limit) - now, &stop) != WG_OK ||
             !agree(r, &waits, &holds, &interrupted)) {
@@ -230,7 +292,8 @@ static bool drive(wg_cluster_job *r, wg_text *error)
     for (unsigned i = 0; i < r->file.chips; i++)
         if (r->chip[i]) {
             r->chip[i]->ended = r->ended;
-            if (!wg_chip_inspect(r->chip[i], error))
+            if (!wg_chip_inspect(r->chip[i], error) || !wg_chip_outputs_close(r->chip[i], error) ||
+                !wg_chip_profile_end(r->chip[i], error))
                 return false;
         }
     const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];
@@ -242,7 +305,7 @@ static bool drive(wg_cluster_job *r, wg_text *error)
 
 int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
 {
-    wg_cluster_job r = {.args = args, .status = WG_EXIT_ERROR};
+    wg_cluster_job r = {.args = args, .runs = result->sarif, .status = WG_EXIT_ERROR};
     bool ok = open_run(&r, error) && drive(&r, error) && wg_cluster_report(&r, out, error);
     if (ok)
         result->cycles = wg_cluster_cycle(r.cluster);
@@ -251,12 +314,6 @@ int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_
     wg_transport *ranks = r.ranks;
     int status = ok ? r.status : WG_EXIT_ERROR;
     close_run(&r, error);
-    if (ranks && !ok && error->size) { /* the others wait for this one: they end with it */
-        fwrite(wg_text_of(error), 1, error->size, stderr);
-        fflush(stderr);
-        ranks->abort(ranks, status);
-    }
-    if (ranks)
-        ranks->close(ranks);
+    wg_ranks_close(ranks, status, error);
     return status;
 }

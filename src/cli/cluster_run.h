@@ -5,7 +5,13 @@
 
 #include "cli/chip_internal.h"
 #include "cli/cluster_yaml.h"
-#include "cluster/transport.h"
+#include "cli/ranks.h"
+
+enum { WG_CLUSTER_NAMES = 5 }; /* options that name a file for each chip */
+typedef struct wg_cluster_args {
+    wg_args args;
+    char *name[WG_CLUSTER_NAMES];
+} wg_cluster_args;
 
 typedef struct wg_cluster_job {
     const wg_args *args;
@@ -15,6 +21,9 @@ typedef struct wg_cluster_job {
     wg_cluster *cluster;
     wg_chip_run **chip; /* by number; NULL: of another process */
     uint8_t **text;     /* of chip files */
+    wg_cluster_args *own; /* the options as each chip sees them */
+    wg_text *runs;        /* where the reports go as run objects of SARIF; NULL: nowhere */
+    bool sarif;           /* they are wanted there, or in a file */
     wg_ended ended;
     int status;
 } wg_cluster_job;
@@ -25,8 +34,5 @@ bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error);
 /* cluster_saved.c: a snapshot of all chips in a file, written by all processes together, and read by any number of them. */
 bool wg_cluster_save(void *job, const char *path, wg_text *error);
 bool wg_cluster_resume(wg_cluster_job *r, const char *path, wg_text *error);
-
-/* ranks.c: the transport of a process that mpirun has started; NULL, and `error` is empty: there is no other process. */
-wg_transport *wg_ranks_open(wg_text *error);
 
 #endif

@@ -108,7 +108,8 @@ static bool read_links(wg_yaml *p, yaml_node_t *n, wg_cluster_file *f)
 
 typedef struct fault {
     wg_cluster_end end;
-    uint64_t cycle;
+    uint64_t cycle; /* 0: it is not cut */
+    uint64_t every; /* 0: nothing is lost */
 } fault;
 
 static bool cut_link(wg_yaml *p, yaml_node_t *n, void *into) { return end_of(p, n, &((fault *)into)->end); }
@@ -127,30 +128,51 @@ static bool cut(wg_yaml *p, yaml_node_t *n, void *into)
            (seen == 3 || wg_yaml_complain(p, n, "a cut has `link`, one of its ends, and `cycle`"));
 }
 
+static bool lose_every(wg_yaml *p, yaml_node_t *n, void *into)
+{
+    uint64_t *every = &((fault *)into)->every;
+    return wg_yaml_number(p, n, UINT64_MAX / 16, every) &&
+           (*every > 1 || wg_yaml_complain(p, n, "one of so many frames is lost: 2 or more"));
+}
+
+static bool lose(wg_yaml *p, yaml_node_t *n, void *into)
+{
+    static const wg_yaml_key keys[] = {{"link", cut_link}, {"every", lose_every}};
+    uint32_t seen;
+    return wg_yaml_mapping(p, n, keys, 2, into, &seen) &&
+           (seen == 3 || wg_yaml_complain(p, n, "`lose` has `link`, the end that sends, and `every`"));
+}
+
 static bool read_faults(wg_yaml *p, yaml_node_t *n, wg_cluster_file *f)
 {
-    static const wg_yaml_key keys[] = {{"cut", cut}};
+    static const wg_yaml_key keys[] = {{"cut", cut}, {"lose", lose}};
     bool right = true;
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         yaml_node_t *one = wg_yaml_node(p, *item);
-        fault one_cut = {{0, 0}, 0};
+        fault of = {{0, 0}, 0, 0};
         uint32_t seen;
-        if (!wg_yaml_mapping(p, one, keys, 1, &one_cut, &seen) || !seen) {
+        if (!wg_yaml_mapping(p, one, keys, 2, &of, &seen)) {
             right = false;
+            continue;
+        }
+        if (seen != 1 && seen != 2) {
+            right = wg_yaml_complain(p, one, "a fault is either a `cut` or `lose`");
             continue;
         }
         bool found = false;
         for (size_t i = 0; i < f->wires; i++)
             for (unsigned k = 0; k < 2; k++) {
                 const wg_cluster_end *e = &f->wire[i].link.end[k];
-                if (e->chip == one_cut.end.chip && e->channel == one_cut.end.channel) {
-                    f->wire[i].link.cut_at = one_cut.cycle;
-                    found = true;
-                }
+                if (e->chip != of.end.chip || e->channel != of.end.channel)
+                    continue;
+                if (of.cycle)
+                    f->wire[i].link.cut_at = of.cycle;
+                else
+                    f->wire[i].link.lose_every[k] = of.every;
+                found = true;
             }
         if (!found)
-            right =
-                wg_yaml_complain(p, one, "channel %u of chip %u has no link", one_cut.end.channel, one_cut.end.chip);
+            right = wg_yaml_complain(p, one, "channel %u of chip %u has no link", of.end.channel, of.end.chip);
     }
     return right;
 }

@@ -23,6 +23,8 @@ typedef struct wg_topic {
  */
 bool wg_topic_find(wg_topic *topic, wg_arch_id arch, const char *word, wg_near *near);
 bool wg_topic_semaphore(wg_topic *topic, wg_arch_id arch, unsigned index);
+/* All words that `explain` knows, findings and races included, separated by spaces; `insns_only`: instructions alone. */
+void wg_topic_words(wg_text *out, bool insns_only);
 void wg_topic_text(const wg_topic *topic, wg_text *out);
 void wg_topic_json(const wg_topic *topic, wg_json *j);
 void wg_topic_free(wg_topic *topic);

@@ -7,6 +7,8 @@
 
 #include "arch/arch.h"
 #include "cli/explain.h"
+#include "report/findings.h"
+#include "text/race_text.h"
 #include "isa/asm.h"
 #include "isa/report.h"
 #include "isa/symbols.h"
@@ -335,6 +337,32 @@ bool wg_topic_find(wg_topic *t, wg_arch_id arch, const char *word, wg_near *near
         if ((insn = wg_isa_by_id(arch, (wg_insn_id)id)) != NULL)
             wg_near_offer(near, insn->name);
     return false;
+}
+
+void wg_topic_words(wg_text *out, bool insns_only)
+{
+    for (unsigned id = 1; id < WG_I_COUNT; id++) {
+        const wg_isa_insn *bh = wg_isa_by_id(WG_ARCH_BH, (wg_insn_id)id),
+                          *wh = wg_isa_by_id(WG_ARCH_WH, (wg_insn_id)id);
+        if (bh || wh)
+            wg_textf(out, "%s ", bh ? bh->name : wh->name);
+    }
+    if (insns_only)
+        return;
+    for (unsigned i = 0; i < BLOCK_BITS; i++)
+        wg_textf(out, "B%u %s ", i, blocks[i].symbol);
+    for (unsigned i = 0; i < WAITS; i++)
+        wg_textf(out, "%s ", waits[i].symbol);
+    for (unsigned i = 1; i < WG_STALL_COUNT; i++) {
+        char room[64];
+        wg_textf(out, "%s ", stall_word(i, room, sizeof room));
+    }
+    for (unsigned i = 0; i < SEMAPHORES; i++)
+        wg_textf(out, "%s ", semaphore_names[i]);
+    for (unsigned i = 0; i < WG_F_COUNT; i++)
+        wg_textf(out, "%s ", wg_finding_info_at(i)->code);
+    for (unsigned i = 0; i < WG_RACE_KINDS; i++)
+        wg_textf(out, "%s ", wg_race_kind_name(i));
 }
 
 /* ---- showing them ---- */

@@ -20,11 +20,8 @@
 enum {
     MOST_JOBS = 64,
     MOST_RUNS = 1 << 22,
-    SHRINKING_RUNS = 400,           /* per kind of difference, and per witness of a race */
-    FEW = 8,                        /* delays of a difference that are examined */
-    BASE_CYCLES = 20 * 1000 * 1000, /* the unperturbed run's limit, unless --max-cycles gives another */
-    SLOWER = 50,        /* a run that takes this many times longer than the unperturbed one counts as endless */
-    SLOWER_AND = 100000 /* … plus this many cycles */
+    SHRINKING_RUNS = 400, /* per kind of difference, and per witness of a race */
+    FEW = 8               /* delays of a difference that are examined */
 };
 
 static double seconds_now(void)
@@ -36,71 +33,31 @@ static double seconds_now(void)
 
 static double seconds_of(const struct timeval *t) { return (double)t->tv_sec + 1e-6 * (double)t->tv_usec; }
 
-static uint64_t mix(uint64_t h, uint64_t v)
+/* The run has ended: how, and which expectations hold. */
+static void concludes(wg_session *s, wg_outcome *out)
 {
-    h = (h ^ v) * UINT64_C(0x9FB21C651E98DF25);
-    return h ^ h >> 32;
-}
-
-bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b)
-{
-    return a->memory == b->memory && a->findings == b->findings && a->expectations == b->expectations &&
-           a->ended == b->ended;
-}
-
-/* ---- one run ---- */
-
-static uint64_t hash_memory(wg_explorer *x)
-{
-    uint64_t h = 0;
-    x->differs = !x->base.valid;
-    for (size_t i = 0; i < x->ranges && !x->differs; i++)
-        x->differs = !wg_l1_is(x->session.dev, x->range[i].expected);
-    if (!x->differs)
-        return x->base.memory; /* the common case */
-    for (size_t i = 0; i < x->ranges; i++) {
-        wg_l1_copy_renew(x->session.dev, x->range[i].found);
-        h = mix(h, wg_l1_copy_hash(x->range[i].found));
-    }
-    return h;
-}
-
-/* Codes and places of findings, without times and counts: order does not matter. */
-static uint64_t hash_findings(const wg_device *dev)
-{
-    uint64_t h = 0;
-    for (size_t i = 0; i < wg_finding_count(dev); i++) {
-        const wg_finding *f = wg_finding_at(dev, i);
-        h += mix(mix(mix(1, f->code), f->agent), f->has_pc ? f->pc : 0);
-    }
-    return h;
-}
-
-static void inspect(wg_explorer *x, wg_outcome *out)
-{
-    wg_session *s = &x->session;
-    *out = (wg_outcome){.cycles = wg_cycle(s->dev),
-                        .memory = hash_memory(x),
-                        .findings = hash_findings(s->dev),
-                        .ended = (uint8_t)(s->ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : s->ended),
-                        .valid = true};
+    out->ended = (uint8_t)(s->ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : s->ended);
     if (!wg_check_expectations(s))
         return; /* no memory: the caller checks for that */
     for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
         if (s->tasm.expect[i].kind != WG_EXPECT_CYCLES)
-            out->expectations = mix(out->expectations, s->expect_holds[i]);
+            out->others = wg_outcome_mix(out->others, s->expect_holds[i]);
+}
+
+bool wg_explore_run(void *user, wg_outcome *out)
+{
+    if (!wg_drive_silently(user))
+        return false;
+    concludes(user, out);
+    return true;
 }
 
 bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out)
 {
-    wg_session *s = &x->session;
-    wg_findings_clear(s->dev);
-    wg_return_to(s->dev, x->start);
-    if (wg_perturb_with(s->dev, seed, delays, count) != WG_OK || !wg_drive_silently(s)) {
+    if (!wg_exploration_once(&x->all, seed, delays, count, out)) {
         wg_memory_lost(); /* nothing else can fail here */
         return false;
     }
-    inspect(x, out);
     return !wg_memory_failed(); /* else an expectation may not have been checked */
 }
 
@@ -115,14 +72,14 @@ static bool run_base(wg_explorer *x, wg_sites *all, wg_text *error)
 {
     wg_session *s = &x->session;
     int id;
-    if (wg_observe(s->dev, WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_REQUEST), wg_sites_event, all, &id) !=
-            WG_OK ||
+    wg_outcome base = {0};
+    if (wg_observe(s->dev, WG_SITES_EVENTS, wg_sites_event, all, &id) != WG_OK ||
         wg_perturb_with(s->dev, 0, NULL, 0) != WG_OK) {
         wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
         return false;
     }
     if (!s->args->value[WG_OPT_MAX_CYCLES])
-        s->max_cycles = BASE_CYCLES;
+        s->max_cycles = wg_exploration_limit(&x->all);
     if (!wg_drive(s, error))
         return false;
     wg_unobserve(s->dev, id);
@@ -134,18 +91,15 @@ static bool run_base(wg_explorer *x, wg_sites *all, wg_text *error)
                  (unsigned long long)(s->ended == WG_ENDED_LIMIT ? s->max_cycles : wg_cycle(s->dev)));
         return false;
     }
-    inspect(x, &x->base);
+    concludes(s, &base);
+    wg_exploration_base(&x->all, &base);
     if (wg_memory_failed()) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
     x->base_holds = s->expectations_hold;
-    for (size_t i = 0; i < x->ranges; i++)
-        wg_l1_copy_renew(s->dev, x->range[i].expected);
-    for (size_t i = 0; i < wg_finding_count(s->dev); i++)
-        x->base_findings[wg_finding_at(s->dev, i)->code] = true;
     if (!s->args->value[WG_OPT_MAX_CYCLES])
-        s->max_cycles = SLOWER * x->base.cycles + SLOWER_AND;
+        s->max_cycles = wg_exploration_limit(&x->all);
     return true;
 }
 
@@ -168,13 +122,17 @@ static void on_interrupt(int number)
         atomic_store(&b->stop, true);
 }
 
+/* Of several ranks each takes every so manieth trial. */
+static unsigned ranks_of(const wg_explorer *x) { return x->ranks ? x->ranks->ranks : 1; }
+static unsigned rank_of(const wg_explorer *x) { return x->ranks ? x->ranks->rank : 0; }
+
 static void work(wg_explorer *x, board *b, double until)
 {
     while (!atomic_load(&b->stop) && seconds_now() < until) {
-        size_t i = atomic_fetch_add(&b->next, 1);
-        if (i >= x->trials)
+        size_t i = atomic_fetch_add(&b->next, 1) * ranks_of(x) + rank_of(x);
+        if (i >= x->all.trials)
             break;
-        const wg_trial *t = &x->trial[i];
+        const wg_trial *t = &x->all.trial[i];
         if (!wg_explore_once(x, t->seed, t->directed ? &t->delay : NULL, t->directed, &b->outcome[i])) {
             if (!atomic_exchange(&b->failed, true))
                 snprintf(b->error, sizeof b->error, "%s", failure(x));
@@ -187,9 +145,9 @@ static void work(wg_explorer *x, board *b, double until)
 static void show_progress(const wg_explorer *x, size_t finished, double began, double until)
 {
     double now = seconds_now(), rate = (double)finished / (now - began > 0.01 ? now - began : 0.01);
-    double left = rate > 0 ? (double)(x->trials - finished) / rate : 0;
+    double left = rate > 0 ? (double)(x->all.trials - finished) / rate : 0;
     left = until - now < left ? until - now : left;
-    fprintf(stderr, "\r\033[K%zu of %zu timings, %.0f per second, %.0f s left", finished, x->trials, rate,
+    fprintf(stderr, "\r\033[K%zu of %zu timings, %.0f per second, %.0f s left", finished, x->all.trials, rate,
             left > 0 ? left : 0);
     fflush(stderr);
 }
@@ -197,7 +155,7 @@ static void show_progress(const wg_explorer *x, size_t finished, double began, d
 void wg_shrink_progress(wg_explorer *x, unsigned runs)
 {
     const double now = seconds_now();
-    if (now - x->shown < 0.1 || !isatty(STDERR_FILENO))
+    if (now - x->shown < 0.1 || x->ranks || !isatty(STDERR_FILENO))
         return;
     x->shown = now;
     fprintf(stderr, "\r\033[Klooking for the fewest delays that change the result: at most %u more runs", runs);
@@ -229,7 +187,7 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
     }
     if (!children)
         work(x, b, until); /* no further process: works in this one */
-    bool terminal = isatty(STDERR_FILENO) != 0, crashed = false;
+    bool terminal = isatty(STDERR_FILENO) != 0 && !x->ranks, crashed = false;
     for (unsigned waiting = children; waiting;) {
         int status;
         struct rusage usage;
@@ -262,13 +220,73 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
     return !crashed && !atomic_load(&b->failed);
 }
 
+/* ---- several ranks ---- */
+
+/* The outcome of a trial, as it travels to the first rank; behind the trials: what the rank says of itself. */
+typedef struct shared_outcome {
+    uint64_t trial;
+    wg_outcome outcome;
+} shared_outcome;
+
+typedef struct shared_end {
+    uint64_t finished, interrupted;
+    double seconds, busiest;
+} shared_end;
+
+static bool take_part(wg_explorer *x, board *b, const wg_message *part)
+{
+    shared_outcome o;
+    shared_end end;
+    size_t at = 0;
+    for (; at + sizeof o + sizeof end <= part->bytes; at += sizeof o) {
+        memcpy(&o, part->data + at, sizeof o);
+        if (o.trial < x->all.trials)
+            b->outcome[o.trial] = o.outcome;
+    }
+    if (part->bytes - at != sizeof end)
+        return false;
+    memcpy(&end, part->data + at, sizeof end);
+    x->finished += end.finished;
+    x->interrupted |= end.interrupted != 0;
+    x->seconds = end.seconds > x->seconds ? end.seconds : x->seconds;
+    x->busiest = end.busiest > x->busiest ? end.busiest : x->busiest;
+    return true;
+}
+
+/* All outcomes come to the first rank. */
+static bool share_outcomes(wg_explorer *x, board *b, wg_text *error)
+{
+    wg_message mine = {0}, *all = wg_calloc(ranks_of(x), sizeof *all);
+    const shared_end end = {x->finished, x->interrupted, x->seconds, x->busiest};
+    bool ok = all != NULL;
+    for (size_t i = rank_of(x); ok && i < x->all.trials; i += ranks_of(x)) {
+        shared_outcome o;
+        memset(&o, 0, sizeof o);
+        o.trial = i;
+        o.outcome = b->outcome[i];
+        ok = wg_message_add(&mine, &o, sizeof o);
+    }
+    ok = ok && wg_message_add(&mine, &end, sizeof end) && x->ranks->gather(x->ranks, &mine, all);
+    if (!rank_of(x))
+        x->finished = 0;
+    for (unsigned i = 0; ok && !rank_of(x) && i < ranks_of(x); i++)
+        ok = take_part(x, b, &all[i]);
+    if (!ok)
+        wg_textf(error, "waitgate: the outcomes of all processes could not be put together\n");
+    for (unsigned i = 0; all && i < ranks_of(x); i++)
+        wg_message_free(&all[i]);
+    free(all);
+    wg_message_free(&mine);
+    return ok;
+}
+
 /* ---- what differs ---- */
 
 static void sort_outcomes(wg_explorer *x, const board *b)
 {
-    for (size_t i = 0; i < x->trials; i++) {
+    for (size_t i = 0; i < x->all.trials; i++) {
         const wg_outcome *o = &b->outcome[i];
-        if (!o->valid || wg_outcome_same(o, &x->base))
+        if (!o->valid || wg_outcome_same(o, &x->all.base))
             continue;
         x->differing_runs++;
         size_t k = 0;
@@ -279,9 +297,9 @@ static void sort_outcomes(wg_explorer *x, const board *b)
             continue;
         }
         if (k == x->differences)
-            x->difference[x->differences++] = (wg_difference){.outcome = *o, .first = x->trial[i]};
-        if (!x->trial[i].directed && x->difference[k].seeds < WG_SEEDS_LISTED)
-            x->difference[k].seed_list[x->difference[k].seeds++] = x->trial[i].seed;
+            x->difference[x->differences++] = (wg_difference){.outcome = *o, .first = x->all.trial[i]};
+        if (!x->all.trial[i].directed && x->difference[k].seeds < WG_SEEDS_LISTED)
+            x->difference[k].seed_list[x->difference[k].seeds++] = x->all.trial[i].seed;
         x->difference[k].runs++;
     }
 }
@@ -292,15 +310,15 @@ static bool describe(wg_explorer *x, wg_difference *d)
     static const wg_delay none;
     if (!wg_explore_once(x, d->seed, d->delays.count ? d->delays.item : &none, d->delays.count, &d->outcome))
         return false;
-    for (size_t i = 0; i < x->ranges && x->differs; i++)
-        for (uint32_t k = 0; k < x->range[i].bytes; k += 4) {
-            uint32_t expected = 0, found = 0, bytes = x->range[i].bytes - k < 4 ? x->range[i].bytes - k : 4;
-            memcpy(&expected, wg_l1_copy_bytes(x->range[i].expected) + k, bytes);
-            memcpy(&found, wg_l1_copy_bytes(x->range[i].found) + k, bytes);
+    for (size_t i = 0; i < x->all.ranges && x->all.differs; i++)
+        for (uint32_t k = 0; k < x->all.range[i].bytes; k += 4) {
+            uint32_t expected = 0, found = 0, bytes = x->all.range[i].bytes - k < 4 ? x->all.range[i].bytes - k : 4;
+            memcpy(&expected, wg_l1_copy_bytes(x->all.range[i].expected) + k, bytes);
+            memcpy(&found, wg_l1_copy_bytes(x->all.range[i].found) + k, bytes);
             if (expected == found)
                 continue;
             if (d->words < WG_DIFFERENT_WORDS) {
-                d->word_address[d->words] = x->range[i].address + k;
+                d->word_address[d->words] = x->all.range[i].address + k;
                 d->word_expected[d->words] = expected;
                 d->word_found[d->words] = found;
             }
@@ -310,7 +328,7 @@ static bool describe(wg_explorer *x, wg_difference *d)
     for (size_t i = 0; i < wg_finding_count(x->session.dev); i++)
         has[wg_finding_at(x->session.dev, i)->code] = true;
     for (unsigned i = 0; i < WG_F_COUNT && !d->finding[0]; i++)
-        if (has[i] != x->base_findings[i]) {
+        if (has[i] != x->all.base_findings[i]) {
             snprintf(d->finding, sizeof d->finding, "%s", wg_finding_info_at(i)->code);
             d->finding_is_new = has[i];
         }
@@ -341,12 +359,13 @@ static bool concerns(wg_explorer *x, const wg_difference *d, const wg_race *race
 /* For each race: the first delay at one of its parties that made a difference, or a difference found by seed. */
 static bool find_witnesses(wg_explorer *x, const board *b, wg_text *error)
 {
-    for (size_t i = 0; i < x->at_races; i++) {
+    for (size_t i = 0; i < x->all.at_races; i++) {
         const wg_outcome *o = &b->outcome[i];
-        wg_witness *w = x->trial[i].race ? &x->witness[x->trial[i].race - 1] : NULL;
-        if (!w || w->found || !o->valid || wg_outcome_same(o, &x->base))
+        wg_witness *w = &x->witness[x->all.trial[i].race - 1];
+        w->tried++;
+        if (w->found || !o->valid || wg_outcome_same(o, &x->all.base))
             continue;
-        w->shown = (wg_difference){.outcome = *o, .first = x->trial[i], .runs = 1};
+        w->shown = (wg_difference){.outcome = *o, .first = x->all.trial[i], .runs = 1};
         w->found = true;
         w->difference = kind_of(x, o);
         if (!wg_shrink(x, &w->shown, SHRINKING_RUNS)) {
@@ -388,7 +407,7 @@ static bool add_range(wg_explorer *x, const char *text, uint32_t l1_bytes, wg_te
         wg_textf(error, "waitgate: --result: `%s` is not ADDR:LEN within L1 (0x%x bytes)\n", text, l1_bytes);
         return false;
     }
-    x->range[x->ranges++] = (wg_range){.address = (uint32_t)address, .bytes = (uint32_t)bytes};
+    x->all.range[x->all.ranges++] = (wg_range){.address = (uint32_t)address, .bytes = (uint32_t)bytes};
     return true;
 }
 
@@ -396,32 +415,27 @@ static bool allocate(wg_explorer *x, uint64_t runs, wg_text *error)
 {
     const wg_args *args = x->session.args;
     uint32_t l1_bytes = wg_l1_bytes(x->session.dev);
-    x->range = wg_calloc(args->givens + 1, sizeof *x->range);
-    for (size_t i = 0; x->range && i < args->givens; i++)
+    x->all.range = wg_calloc(args->givens + 1, sizeof *x->all.range);
+    for (size_t i = 0; x->all.range && i < args->givens; i++)
         if (args->given[i].option == WG_OPT_RESULT && !add_range(x, args->given[i].value, l1_bytes, error))
             return false;
-    if (x->range && !x->ranges)
-        x->range[x->ranges++] = (wg_range){.bytes = l1_bytes};
-    x->start = wg_return_point_new(x->session.dev);
-    x->trial = wg_calloc(runs, sizeof *x->trial);
-    x->base_findings = wg_calloc(WG_F_COUNT, sizeof *x->base_findings);
-    bool ok = x->range && x->start && x->trial && x->base_findings;
-    for (size_t i = 0; i < x->ranges && ok; i++) {
-        wg_range *r = &x->range[i];
-        r->expected = wg_l1_copy_new(x->session.dev, r->address, r->bytes);
-        r->found = wg_l1_copy_new(x->session.dev, r->address, r->bytes);
-        ok = r->expected && r->found;
-    }
-    if (ok)
+    if (x->all.range && !x->all.ranges)
+        x->all.range[x->all.ranges++] = (wg_range){.bytes = l1_bytes};
+    x->all.dev = x->session.dev;
+    x->all.run = wg_explore_run;
+    x->all.user = &x->session;
+    if (x->all.range && wg_exploration_begin(&x->all, runs))
         return true;
     wg_textf(error, "waitgate: out of memory\n");
     return false;
 }
 
+static bool ignored(void *session, const wg_race *race) { return wg_check_ignores(session, race); }
+
 static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
 {
     uint64_t runs = 1000, budget = 60, seed = 1, jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (jobs < 1 || jobs > MOST_JOBS)
+    if (jobs < 1 || jobs > MOST_JOBS || x->ranks) /* ranks: mpirun has started as many as there should be */
         jobs = 1;
     if (!number(args, WG_OPT_RUN_COUNT, "runs", 1, MOST_RUNS, &runs, error) ||
         !number(args, WG_OPT_BUDGET, "budget", 0, UINT32_MAX, &budget, error) ||
@@ -444,8 +458,10 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
             wg_textf(error, "waitgate: out of memory\n");
     }
     if (ok) {
-        wg_plan(x, all, (size_t)runs, seed);
-        ok = run_workers(x, b, (double)budget, error);
+        wg_plan(&x->all, all, x->session.races, ignored, &x->session, (size_t)runs, seed);
+        ok = run_workers(x, b, (double)budget, error) && (!x->ranks || share_outcomes(x, b, error));
+    }
+    if (ok && !rank_of(x)) {
         sort_outcomes(x, b);
         for (size_t i = 0; ok && i < x->differences; i++)
             if (!wg_shrink(x, &x->difference[i], SHRINKING_RUNS) || !describe(x, &x->difference[i])) {
@@ -470,7 +486,12 @@ int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
         wg_textf(error, "waitgate: out of memory\n");
         return status;
     }
-    if (explore(x, args, error)) {
+    x->ranks = wg_ranks_open(error);
+    const bool ok = !error->size && explore(x, args, error);
+    if (ok && rank_of(x)) {
+        status = WG_EXIT_DONE; /* the first rank reports */
+    } else if (ok) {
+        x->jobs *= ranks_of(x);
         wg_explore_report(x, out);
         status = !x->base_holds   ? WG_EXIT_EXPECTATION
                  : x->differences ? WG_EXIT_FINDINGS
@@ -483,14 +504,9 @@ int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
         wg_delays_free(&x->witness[i].shown.delays);
     free(x->witness);
     wg_session_close(&x->session);
-    for (size_t i = 0; i < x->ranges; i++) {
-        wg_l1_copy_free(x->range[i].expected);
-        wg_l1_copy_free(x->range[i].found);
-    }
-    free(x->range);
-    wg_return_point_free(x->start);
-    free(x->trial);
-    free(x->base_findings);
+    wg_exploration_end(&x->all);
+    free(x->all.range);
+    wg_ranks_close(x->ranks, status, error);
     free(x);
     return status;
 }

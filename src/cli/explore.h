@@ -8,24 +8,10 @@
 #ifndef WG_EXPLORE_H
 #define WG_EXPLORE_H
 
-#include "cli/delays.h"
+#include "text/delays.h"
+#include "cli/ranks.h"
 #include "cli/session.h"
-
-/* The timing-independent outcome of a run; and its length. */
-typedef struct wg_outcome {
-    uint64_t memory, findings, expectations; /* hashes */
-    uint64_t cycles;
-    uint8_t ended; /* wg_ended; an end by --until counts as done */
-    bool valid;
-} wg_outcome;
-
-/* One timing: a seed, or a single delay in the otherwise unperturbed run. */
-typedef struct wg_trial {
-    uint64_t seed;
-    wg_delay delay;
-    bool directed;
-    uint32_t race; /* at a party of this race, counted from 1; 0: of none */
-} wg_trial;
+#include "explain/exploration.h"
 
 enum { WG_DIFFERENCES = 16, WG_DIFFERENT_WORDS = 4, WG_SEEDS_LISTED = 64 };
 
@@ -52,25 +38,15 @@ typedef struct wg_witness {
     wg_difference shown; /* unless by_seed */
 } wg_witness;
 
-typedef struct wg_range {
-    uint32_t address, bytes;
-    struct wg_l1_copy *expected, *found; /* of the unperturbed run, and of the last that differs from it */
-} wg_range;
-
 typedef struct wg_explorer {
     wg_session session;
-    struct wg_return_point *start; /* the loaded device */
-    wg_range *range;               /* result memory */
-    size_t ranges;
-    bool differs; /* the last run differs in result memory */
-    wg_outcome base;
-    bool *base_findings; /* by finding code */
-    bool base_holds;     /* every expectation of the program, in the unperturbed run */
-    wg_trial *trial;
-    size_t trials, finished, directed, at_races; /* at_races ones come first, then those at other sites */
-    wg_witness *witness;                         /* by race */
+    wg_exploration all;
+    bool base_holds; /* every expectation of the program, in the unperturbed run */
+    size_t finished;
+    wg_witness *witness; /* by race */
     size_t races;
     unsigned jobs;
+    wg_transport *ranks; /* NULL: there is one process */
     double seconds, busiest; /* busiest: processor time of the busiest process */
     bool interrupted;
     double shown; /* when progress was last displayed */
@@ -80,15 +56,9 @@ typedef struct wg_explorer {
 
 /* Runs once from the start. False: the host failed, and wg_error() says why. */
 bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out);
-bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b);
 
-/* explore_plan.c: the sites of the unperturbed run (events ISSUED and CORE_REQUEST), and the trials. */
-typedef struct wg_sites wg_sites;
-wg_sites *wg_sites_new(void);
-void wg_sites_free(wg_sites *sites);
-void wg_sites_event(void *sites, const wg_event *e);
-void wg_plan(wg_explorer *x, wg_sites *sites, size_t runs, uint64_t seed);
-bool wg_race_is_delayed(const wg_race *race, unsigned thread, uint32_t pc, uint32_t word);
+/* For wg_exploration: runs the session, and takes its end and its expectations of values into the outcome. */
+bool wg_explore_run(void *session, wg_outcome *out);
 
 /* On a terminal: `runs` runs are left, at most, for the difference that is being shrunk. */
 void wg_shrink_progress(wg_explorer *x, unsigned runs);

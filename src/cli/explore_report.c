@@ -107,13 +107,13 @@ static void differs_in(const wg_explorer *x, const wg_difference *d, wg_text *ou
 {
     const char *part[4];
     unsigned count = 0;
-    if (d->outcome.ended != x->base.ended)
+    if (d->outcome.ended != x->all.base.ended)
         part[count++] = "the way it ends";
-    if (d->outcome.memory != x->base.memory)
+    if (d->outcome.memory != x->all.base.memory)
         part[count++] = "the result memory";
-    if (d->outcome.findings != x->base.findings)
+    if (d->outcome.findings != x->all.base.findings)
         part[count++] = "the findings";
-    if (d->outcome.expectations != x->base.expectations)
+    if (d->outcome.others != x->all.base.others)
         part[count++] = "the expectations";
     for (unsigned i = 0; i < count; i++)
         wg_textf(out, "%s%s", !i ? "" : i + 1 == count ? " and " : ", ", part[i]);
@@ -242,15 +242,15 @@ static void report_text(wg_explorer *x, wg_text *out)
     wg_textf(out,
              "%s: %s after %llu cycles; %zu other timings (%zu with a single delay, %zu of them at races) in %.1f s, "
              "%.0f per second on %u host %s\n",
-             x->session.title, ended_text[x->base.ended], (unsigned long long)x->base.cycles, x->finished,
-             x->finished < x->directed ? x->finished : x->directed,
-             x->finished < x->at_races ? x->finished : x->at_races, x->seconds,
+             x->session.title, ended_text[x->all.base.ended], (unsigned long long)x->all.base.cycles, x->finished,
+             x->finished < x->all.directed ? x->finished : x->all.directed,
+             x->finished < x->all.at_races ? x->finished : x->all.at_races, x->seconds,
              (double)x->finished / (x->seconds > 1e-6 ? x->seconds : 1e-6), x->jobs,
              x->jobs == 1 ? "process" : "processes");
     if (!x->base_holds)
         wg_textf(out, "The program's own expectations do not hold, whatever the timing: see `waitgate run`.\n");
-    if (x->finished < x->trials)
-        wg_textf(out, "%zu timings were not tried: %s\n", x->trials - x->finished,
+    if (x->finished < x->all.trials)
+        wg_textf(out, "%zu timings were not tried: %s\n", x->all.trials - x->finished,
                  x->interrupted ? "interrupted" : "the budget was used up");
     for (size_t i = 0; i < x->differences; i++)
         difference_text(x, i, out);
@@ -274,13 +274,13 @@ static void report_json(wg_explorer *x, wg_text *out)
     wg_json_uint(j, "schema", 1);
     wg_json_text(j, "waitgate", wg_version());
     wg_json_text(j, "program", x->session.title);
-    wg_json_text(j, "result", ended_text[x->base.ended]);
-    wg_json_uint(j, "cycles", x->base.cycles);
+    wg_json_text(j, "result", ended_text[x->all.base.ended]);
+    wg_json_uint(j, "cycles", x->all.base.cycles);
     wg_json_bool(j, "expectations_hold", x->base_holds);
     wg_json_uint(j, "timings", x->finished);
-    wg_json_uint(j, "planned", x->trials);
-    wg_json_uint(j, "directed", x->directed);
-    wg_json_uint(j, "at_races", x->at_races);
+    wg_json_uint(j, "planned", x->all.trials);
+    wg_json_uint(j, "directed", x->all.directed);
+    wg_json_uint(j, "at_races", x->all.at_races);
     wg_json_uint(j, "jobs", x->jobs);
     wg_json_uint(j, "milliseconds", (uint64_t)(1000 * x->seconds));
     wg_json_uint(j, "busiest_microseconds", (uint64_t)(1e6 * x->busiest));
@@ -297,9 +297,9 @@ static void report_json(wg_explorer *x, wg_text *out)
         for (size_t k = 0; k < d->seeds; k++)
             wg_json_uint(j, NULL, d->seed_list[k]);
         wg_json_close(j, ']');
-        wg_json_bool(j, "memory", d->outcome.memory != x->base.memory);
-        wg_json_bool(j, "findings", d->outcome.findings != x->base.findings);
-        wg_json_bool(j, "expectations", d->outcome.expectations != x->base.expectations);
+        wg_json_bool(j, "memory", d->outcome.memory != x->all.base.memory);
+        wg_json_bool(j, "findings", d->outcome.findings != x->all.base.findings);
+        wg_json_bool(j, "expectations", d->outcome.others != x->all.base.others);
         wg_json_uint(j, "words", d->words);
         wg_json_open(j, "first_words", '[');
         for (size_t k = 0; k < d->words && k < WG_DIFFERENT_WORDS; k++) {

@@ -6,61 +6,6 @@
 
 #include "debug/debug.h"
 
-/* ---- An element by row and column ---- */
-
-bool wg_element_parse(const char *of, char **out, wg_element *element, wg_text *error)
-{
-    const char *colon = strchr(of, ':'), *open = strchr(of, '['), *close = open ? strchr(open, ']') : NULL;
-    *out = NULL;
-    if (!colon || !open)
-        return true;
-    const size_t comma = strcspn(open, ",");
-    uint64_t address, row, column;
-    wg_image_shape shape = {.type = WG_TYPE_RAW};
-    if (!close || open < colon || close < open + comma ||
-        !wg_parse_number(colon + 1, (size_t)(open - colon) - 1, &address) ||
-        !wg_parse_number(open + 1, comma - 1, &row) ||
-        !wg_parse_number(open + comma + 1, (size_t)(close - open) - comma - 1, &column) || close[1] != ':') {
-        wg_textf(error, "waitgate: --of: `%s` is not l1:ADDRESS[ROW,COLUMN]:TYPE[,tilized][=ROWSxCOLUMNS]\n", of);
-        return false;
-    }
-    if (!wg_image_shape_parse(close + 2, &shape, error))
-        return false;
-    if (!wg_type_bytes(shape.type)) {
-        wg_textf(error, "waitgate: --of: an element of %s has no bytes of its own\n", wg_type_name(shape.type));
-        return false;
-    }
-    if (!shape.columns && !shape.tilized && row) {
-        wg_textf(error, "waitgate: --of: the array's width is not known; say it: `%s=ROWSxCOLUMNS`\n", of);
-        return false;
-    }
-    const size_t columns = shape.columns ? shape.columns : shape.tilized ? WG_TILE_COLUMNS : SIZE_MAX;
-    if (column >= columns || (shape.rows && row >= shape.rows) || row > UINT32_MAX) {
-        wg_textf(error, "waitgate: --of: [%llu,%llu] is outside the array\n", (unsigned long long)row,
-                 (unsigned long long)column);
-        return false;
-    }
-    const uint64_t index = shape.tilized   ? wg_tilized_index((size_t)row, (size_t)column, columns)
-                           : shape.columns ? row * columns + column
-                                           : column;
-    const unsigned bytes = wg_type_bytes(shape.type);
-    if (address > UINT32_MAX || index > UINT32_MAX || address + index * bytes > UINT32_MAX) {
-        wg_textf(error, "waitgate: --of: [%llu,%llu] is outside the memory\n", (unsigned long long)row,
-                 (unsigned long long)column);
-        return false;
-    }
-    wg_text text = {0};
-    *element = (wg_element){address + index * bytes, shape.type};
-    wg_textf(&text, "%.*s:0x%llx+%u", (int)(colon - of), of, (unsigned long long)element->address, bytes);
-    if (text.failed) {
-        wg_text_free(&text);
-        wg_textf(error, "waitgate: out of memory\n");
-        return false;
-    }
-    *out = text.data;
-    return true;
-}
-
 /* ---- Inputs and their elements ---- */
 
 enum { TRIED = 64, SHOWN = 4 };
@@ -101,7 +46,7 @@ wg_suspects *wg_suspects_new(wg_debugging *g, wg_who who, const wg_element *elem
 
 void wg_suspects_free(wg_suspects *s) { free(s); }
 
-static bool memory(const wg_suspects *s, unsigned x, unsigned y, uint64_t address, uint32_t *bits, unsigned bytes,
+static bool memory(const wg_suspects *s, unsigned x, unsigned y, uint64_t address, void *bits, unsigned bytes,
                    bool write)
 {
     wg_grid *grid = s->g->chip ? wg_chip_grid(s->g->chip) : NULL;
@@ -112,18 +57,6 @@ static bool memory(const wg_suspects *s, unsigned x, unsigned y, uint64_t addres
 }
 
 static bool is_finite(wg_type type, uint32_t bits) { return (wg_type_decode(type, bits) >> 23 & 255) != 255; }
-
-static const char *value_text(wg_type type, uint32_t bits, char *room, size_t bytes)
-{
-    const uint32_t single = wg_type_decode(type, bits);
-    float value;
-    memcpy(&value, &single, sizeof value);
-    if (!is_finite(type, bits))
-        snprintf(room, bytes, "%s", single & 0x7FFFFF ? "NaN" : single >> 31 ? "-infinity" : "infinity");
-    else
-        snprintf(room, bytes, "%g", (double)value);
-    return room;
-}
 
 static const wg_input *input_at(const wg_suspects *s, unsigned x, unsigned y, uint64_t address)
 {
@@ -173,7 +106,7 @@ void wg_suspects_input(void *suspects, unsigned x, unsigned y, uint64_t first, u
         if (!memory(s, x, y, p.address, &p.bits, width, false) || is_finite(type, p.bits))
             continue;
         if (odd++ < SHOWN) {
-            wg_textf(out, "%s%s at ", odd > 1 ? ", " : "", value_text(type, p.bits, value, sizeof value));
+            wg_textf(out, "%s%s at ", odd > 1 ? ", " : "", wg_type_value_text(type, p.bits, value, sizeof value));
             suspect_text(&p, out);
         }
         size_t i = 0;
@@ -203,8 +136,11 @@ static void all_but_one(void *user)
 static void look(void *user)
 {
     wg_suspects *s = user;
-    s->bits = 0;
-    memory(s, s->who.x, s->who.y, s->element.address, &s->bits, wg_type_bytes(s->element.type), false);
+    uint8_t bytes[WG_ELEMENT_BYTES] = {0};
+    unsigned count;
+    const uint64_t from = wg_element_memory(&s->element, &count);
+    memory(s, s->who.x, s->who.y, from, bytes, count, false);
+    s->bits = wg_element_bits(&s->element, bytes);
 }
 
 /* Each by itself, against none of them. */
@@ -231,7 +167,7 @@ static void verdict_text(const wg_suspects *s, wg_text *out)
         const suspect *p = &s->list[i];
         if (!p->made_it)
             continue;
-        wg_textf(out, "  made so by %s at ", value_text(p->type, p->bits, value, sizeof value));
+        wg_textf(out, "  made so by %s at ", wg_type_value_text(p->type, p->bits, value, sizeof value));
         suspect_text(p, out);
         if (s->g->chip)
             wg_textf(out, " of tile %u-%u", p->x, p->y);
@@ -244,7 +180,7 @@ static void verdict_text(const wg_suspects *s, wg_text *out)
         wg_textf(out, "  none of %zu elements that are NaN or infinite makes it so\n", s->count);
     else
         wg_textf(out, "  with 1 in %s place it is %s\n", makers == 1 ? "its" : "their",
-                 value_text(s->element.type, s->without, value, sizeof value));
+                 wg_element_text(&s->element, s->without, value, sizeof value));
     if (makers && makers < s->count)
         wg_textf(out, "  %zu other element%s NaN or infinite and did not\n", s->count - makers,
                  s->count - makers == 1 ? " is" : "s are");
@@ -267,14 +203,14 @@ static void verdict_json(const wg_suspects *s, wg_json *j)
         if (s->g->chip)
             wg_json_textf(j, "tile", "%u-%u", p->x, p->y);
         wg_json_uint(j, "address", p->address);
-        wg_json_text(j, "value", value_text(p->type, p->bits, value, sizeof value));
+        wg_json_text(j, "value", wg_type_value_text(p->type, p->bits, value, sizeof value));
         wg_json_close(j, '}');
         wg_text_free(&name);
     }
     wg_json_close(j, ']');
     wg_json_uint(j, "not_finite", s->count + s->more);
     if (s->count)
-        wg_json_text(j, "with_ones_instead", value_text(s->element.type, s->without, value, sizeof value));
+        wg_json_text(j, "with_ones_instead", wg_element_text(&s->element, s->without, value, sizeof value));
 }
 
 bool wg_suspects_verdict(void *suspects, wg_text *out, wg_json *j)
@@ -284,11 +220,11 @@ bool wg_suspects_verdict(void *suspects, wg_text *out, wg_json *j)
     if (!s->has_element)
         return true;
     look(s);
-    const bool odd = !is_finite(s->element.type, s->bits);
+    const bool odd = !wg_element_is_finite(&s->element, s->bits);
     if (out)
-        wg_textf(out, "  it is %s\n", value_text(s->element.type, s->bits, value, sizeof value));
+        wg_textf(out, "  it is %s\n", wg_element_text(&s->element, s->bits, value, sizeof value));
     else
-        wg_json_text(j, "value", value_text(s->element.type, s->bits, value, sizeof value));
+        wg_json_text(j, "value", wg_element_text(&s->element, s->bits, value, sizeof value));
     if (!odd && !s->count)
         return true;
     if (s->count && !try_each(s))

@@ -7,19 +7,7 @@
 #define WG_CLI_INPUTS_H
 
 #include "cli/debugging.h"
-#include "text/text.h"
-
-/* An element of an array in memory: l1:ADDRESS[ROW,COLUMN]:TYPE… */
-typedef struct wg_element {
-    uint64_t address;
-    wg_type type;
-} wg_element;
-
-/*
- * `of` as --of has it. If it names an element, *out is a text for the debugger (wg_why_desc.of; freed by the caller), and *element where
- * it is; else *out is NULL. False, with complaints: it names one, but not rightly.
- */
-bool wg_element_parse(const char *of, char **out, wg_element *element, wg_text *error);
+#include "text/types.h"
 
 typedef struct wg_suspects wg_suspects;
 /* `unknown`: the type of inputs whose type nobody gave; WG_TYPE_RAW: they are not looked at. `element`: NULL, or what is explained. */

@@ -117,28 +117,12 @@ bool wg_load_programs(wg_session *s, wg_text *error)
 
 bool wg_image_shape_parse(const char *text, wg_image_shape *out, wg_text *error)
 {
-    size_t n = strcspn(text, ",="), x;
-    uint64_t rows, columns;
-    *out = (wg_image_shape){.type = wg_type_find(text, n)};
-    if (out->type == WG_TYPE_COUNT) {
-        wg_textf(error, "waitgate: `%.*s` is no type of elements\n", (int)n, text);
-        return false;
-    }
-    const char *rest = text + n;
-    out->tilized = strncmp(rest, ",tilized", 8) == 0;
-    rest += out->tilized ? 8 : 0;
-    if (!*rest)
-        return true;
-    x = strcspn(rest, "x");
-    if (*rest == '=' && rest[x] && wg_parse_number(rest + 1, x - 1, &rows) &&
-        wg_parse_number(rest + x + 1, strlen(rest + x + 1), &columns) && rows && columns && rows < 65536 &&
-        columns < 65536) {
-        out->rows = (size_t)rows;
-        out->columns = (size_t)columns;
-        return true;
-    }
-    wg_textf(error, "waitgate: after the type only `,tilized` and `=ROWSxCOLUMNS` can follow, not `%s`\n", rest);
-    return false;
+    wg_text why = {0};
+    bool ok = wg_image_shape_read(text, out, &why);
+    if (!ok)
+        wg_textf(error, "waitgate: %s\n", wg_text_of(&why));
+    wg_text_free(&why);
+    return ok;
 }
 
 /* FILE[:TYPE[,tilized][=ROWSxCOLUMNS]]; the type part is only one if it is a type's name. */

@@ -6,6 +6,9 @@
  */
 #include "cli/manual.h"
 
+#include "cli/explain.h"
+#include "text/race_text.h"
+
 #include <string.h>
 
 #define COMMANDS(i) for (unsigned i = 0; i < WG_CMD_COUNT; i++)
@@ -166,32 +169,49 @@ static bool is_choice(const char *value)
     return bar;
 }
 
-static void words_of(wg_text *out, const char *choice)
+/* The words that an option's value is one of, separated by spaces. False: it is something else. */
+static bool words_of(wg_text *out, const wg_option_info *o)
 {
-    for (; *choice; choice++)
-        wg_textf(out, "%c", *choice == '|' ? ' ' : *choice);
+    if (o->value && strcmp(o->value, "SEVERITY") == 0)
+        for (unsigned i = 0; i <= WG_SEVERITY_NEVER; i++)
+            wg_textf(out, "%s%s", i ? " " : "", wg_severity_names[i]);
+    else if (is_choice(o->value))
+        for (const char *p = o->value; *p; p++)
+            wg_textf(out, "%c", *p == '|' ? ' ' : *p);
+    else
+        return false;
+    return true;
+}
+
+/* The words that a command's arguments are; "": they are files. */
+static void arguments_of(wg_text *out, unsigned command)
+{
+    if (command == WG_CMD_EXPLAIN || command == WG_CMD_ISA)
+        wg_topic_words(out, command == WG_CMD_ISA);
 }
 
 static void bash(wg_text *out)
 {
     wg_textf(out, "# bash completion for waitgate; generated\n_waitgate()\n{\n"
-                  "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options\n"
+                  "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words\n"
                   "    COMPREPLY=()\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
     COMMANDS(i)
     wg_textf(out, "%s ", wg_command_info_at(i)->name);
     wg_textf(out, "--help --version\" -- \"$cur\"))\n        return\n    fi\n    case $prev in\n");
     for (unsigned k = 0; k < WG_OPT_COUNT; k++) {
         const wg_option_info *o = wg_option_info_at(k);
-        if (!is_choice(o->value))
-            continue;
-        wg_textf(out, "    --%s) COMPREPLY=($(compgen -W \"", o->name);
-        words_of(out, o->value);
-        wg_textf(out, "\" -- \"$cur\")); return ;;\n");
+        wg_text words = {0};
+        if (words_of(&words, o))
+            wg_textf(out, "    --%s) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n", o->name,
+                     wg_text_of(&words));
+        wg_text_free(&words);
     }
     wg_textf(out, "    esac\n    case ${COMP_WORDS[1]} in\n");
     COMMANDS(i)
     {
-        wg_textf(out, "    %s) options=\"", wg_command_info_at(i)->name);
+        wg_textf(out, "    %s) words=\"", wg_command_info_at(i)->name);
+        arguments_of(out, i);
+        wg_textf(out, "\"; options=\"");
         const char *space = "";
         OPTIONS(k, i)
         {
@@ -201,7 +221,8 @@ static void bash(wg_text *out)
         wg_textf(out, "\" ;;\n");
     }
     wg_textf(out, "    esac\n    case $cur in\n    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$cur\")) ;;\n"
-                  "    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n    esac\n}\n"
+                  "    *) if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                  "       else COMPREPLY=($(compgen -f -- \"$cur\")); fi ;;\n    esac\n}\n"
                   "complete -o filenames -F _waitgate waitgate\n");
 }
 
@@ -233,18 +254,24 @@ static void zsh(wg_text *out)
             wg_textf(out, "        '*--%s[", o->name);
             zsh_text(out, o->help);
             wg_textf(out, "]");
-            if (is_choice(o->value)) {
-                wg_textf(out, ":value:(");
-                words_of(out, o->value);
-                wg_textf(out, ")");
+            wg_text words = {0};
+            if (words_of(&words, o)) {
+                wg_textf(out, ":value:(%s)", wg_text_of(&words));
             } else if (o->value) {
                 wg_textf(out, ":");
                 zsh_text(out, o->value);
                 wg_textf(out, ":_files");
             }
+            wg_text_free(&words);
             wg_textf(out, "' \\\n");
         }
-        wg_textf(out, "        '*:file:_files' ;;\n");
+        wg_text words = {0};
+        arguments_of(&words, i);
+        if (words.size)
+            wg_textf(out, "        '*:word:(%s)' ;;\n", wg_text_of(&words));
+        else
+            wg_textf(out, "        '*:file:_files' ;;\n");
+        wg_text_free(&words);
     }
     wg_textf(out, "esac\n");
 }
@@ -265,15 +292,20 @@ static void fish(wg_text *out)
             const wg_option_info *o = wg_option_info_at(k);
             wg_textf(out, "complete -c waitgate -n '__fish_seen_subcommand_from %s' -l %s", wg_command_info_at(i)->name,
                      o->name);
-            if (is_choice(o->value)) {
-                wg_textf(out, " -x -a '");
-                words_of(out, o->value);
-                wg_textf(out, "'");
-            } else if (o->value) {
+            wg_text words = {0};
+            if (words_of(&words, o))
+                wg_textf(out, " -x -a '%s'", wg_text_of(&words));
+            else if (o->value)
                 wg_textf(out, " -r");
-            }
+            wg_text_free(&words);
             wg_textf(out, "\n");
         }
+        wg_text words = {0};
+        arguments_of(&words, i);
+        if (words.size)
+            wg_textf(out, "complete -c waitgate -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
+                     wg_command_info_at(i)->name, wg_text_of(&words));
+        wg_text_free(&words);
     }
 }
 

@@ -85,9 +85,16 @@ bool wg_outputs_open(wg_outputs *o, const char *trace, const char *log, wg_arch_
 
 /* ---- Words ---- */
 
+/* "kernel.c:42 compute_tile" */
 static const char *place(void *user, unsigned core, uint32_t pc, char *room, size_t bytes)
 {
-    return wg_place(user, core, pc, room, bytes);
+    wg_source source = {0};
+    if (!wg_session_source(user, core, pc, &source) || !source.file)
+        return wg_place(user, core, pc, room, bytes);
+    const char *slash = strrchr(source.file, '/'), *function = source.calls ? source.call[0].function : source.function;
+    snprintf(room, bytes, "%s:%u%s%s", slash ? slash + 1 : source.file, source.line, function ? " " : "",
+             function ? function : "");
+    return room;
 }
 
 /* The first address behind a function or label. */

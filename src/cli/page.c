@@ -7,88 +7,19 @@
  *   kinds      the kinds of boxes in the timeline: cause, line, instruction
  *   tracks     for each core, gate and unit its boxes in sequence: cycles, index into kinds, alternating
  *   path       the critical path, the latest piece first: track, cycles, alternating
- *   steps      semaphores' values: cycle, value, alternating
+ *   steps      semaphores, source banks, queues, circular buffers: see page_events.h
+ *   ways       of each instruction that passed its gate: see page_events.h
+ *   units      the names of units, by number
  *   sources    the text of the files that lines belong to
  *   why        what `why --json` prints, if --of was given
  */
 #include "cli/page.h"
+#include "cli/page_events.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 extern const char wg_page_html[], wg_page_style[], wg_page_script[];
-
-/* ---- Changes of semaphores ---- */
-
-typedef struct step {
-    uint64_t cycle;
-    uint8_t semaphore, value, most;
-} step;
-
-struct wg_page {
-    step *step;
-    size_t count, room;
-};
-
-static void semaphore_changes(void *user, const wg_event *e)
-{
-    struct wg_page *p = user;
-    if (p->count == p->room) {
-        size_t room = p->room ? 2 * p->room : 256;
-        step *more = wg_realloc(p->step, room * sizeof *more);
-        if (!more)
-            return;
-        p->step = more;
-        p->room = room;
-    }
-    p->step[p->count++] = (step){e->cycle, (uint8_t)(e->a & 7), (uint8_t)e->b, (uint8_t)e->c};
-}
-
-bool wg_page_open(wg_session *s, wg_text *error)
-{
-    if (s->args->value[WG_OPT_OF] && !wg_why_asked(s->args, error))
-        return false;
-    if (!(s->page = wg_calloc(1, sizeof *s->page))) {
-        wg_textf(error, "waitgate: out of memory\n");
-        return false;
-    }
-    return wg_session_observe(s, WG_EV_BIT(WG_EV_SEMAPHORE), semaphore_changes, s->page, error);
-}
-
-void wg_page_free(struct wg_page *p)
-{
-    if (p)
-        free(p->step);
-    free(p);
-}
-
-void wg_page_steps(const struct wg_page *p, uint64_t from, uint64_t to, wg_json *j)
-{
-    wg_json_open(j, "steps", '[');
-    for (unsigned semaphore = 0; semaphore < 8; semaphore++) {
-        unsigned most = 1;
-        bool used = false;
-        for (size_t i = 0; i < p->count; i++)
-            if (p->step[i].semaphore == semaphore) {
-                used = true;
-                most = p->step[i].value > most ? p->step[i].value : most;
-            }
-        if (!used)
-            continue;
-        wg_json_open(j, NULL, '{');
-        wg_json_textf(j, "name", "semaphore %u", semaphore);
-        wg_json_uint(j, "most", most);
-        wg_json_open(j, "steps", '[');
-        for (size_t i = 0; i < p->count; i++)
-            if (p->step[i].semaphore == semaphore && p->step[i].cycle < to) {
-                wg_json_uint(j, NULL, p->step[i].cycle > from ? p->step[i].cycle : from);
-                wg_json_uint(j, NULL, p->step[i].value);
-            }
-        wg_json_close(j, ']');
-        wg_json_close(j, '}');
-    }
-    wg_json_close(j, ']');
-}
 
 /* ---- Boxes ---- */
 
@@ -116,11 +47,11 @@ static uint64_t shown_from(const wg_session *s)
 {
     const wg_chain *c = &s->costs->chain;
     uint64_t low = wg_page_reach(s), high = s->costs->to;
-    if (wg_page_links(c, low, s->costs->to) <= WG_PAGE_LINKS)
+    if (wg_page_links(c, low, s->costs->to) <= s->boxes)
         return low;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (wg_page_links(c, middle, s->costs->to) <= WG_PAGE_LINKS)
+        if (wg_page_links(c, middle, s->costs->to) <= s->boxes)
             high = middle;
         else
             low = middle;
@@ -151,7 +82,7 @@ void wg_page_tracks(const wg_session *s, wg_page_boxes *b, uint64_t from, uint64
             continue;
         b->row[track] = rows++;
         wg_json_open(b->j, NULL, '{');
-        wg_json_text(b->j, "name", wg_agent_name(track));
+        wg_json_text(b->j, "name", wg_agent_name_of(s->dev, track));
         wg_json_text(b->j, "kind", kind_of(track));
         wg_json_open(b->j, "links", '[');
         for (size_t i = 0; i < c->count[track]; i++) {
@@ -177,6 +108,10 @@ static void piece_json(void *user, unsigned tile, const wg_link *piece)
 
 void wg_page_causes(wg_json *j)
 {
+    wg_json_open(j, "units", '[');
+    for (unsigned track = 0; track < WG_TRACKS; track++)
+        wg_json_text(j, NULL, wg_agent_name(track));
+    wg_json_close(j, ']');
     static const unsigned example[] = {WG_AGENT_CORE_B, WG_AGENT_THREAD0, WG_AGENT_MATRIX};
     char name[64], key[96];
     wg_json_open(j, "causes", '{');
@@ -232,7 +167,7 @@ void wg_page_kinds(wg_session *s, const wg_page_boxes *b)
     for (size_t i = 0; i < b->kinds.count; i++)
         wg_profile_cost_json(s, &b->kinds.cost[i], b->j);
     wg_json_close(b->j, ']');
-    if (b->kinds.failed)
+    if (b->kinds.failed || s->page->failed)
         wg_memory_lost();
 }
 
@@ -258,7 +193,7 @@ static void add_html(wg_text *out, const char *text)
 
 static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
 {
-    wg_json json = {.out = out}, *j = &json;
+    wg_json json = {.out = out, .dense = true}, *j = &json;
     wg_text run = {0}, sentence = {0}, hang = {0};
     wg_page_boxes b = {.j = j};
     uint64_t from = shown_from(s), to = s->costs->to;
@@ -278,6 +213,7 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
     wg_chain_walk(&(const wg_chain *){&s->costs->chain}, 1, from, to, piece_json, &b);
     wg_json_close(j, ']');
     wg_page_steps(s->page, from, to, j);
+    wg_page_ways(s->page, from, to, j);
     wg_page_kinds(s, &b);
     wg_page_causes(j);
     wg_page_sources sources = {.count = 0};

@@ -5,7 +5,7 @@
 
 #include "cli/session.h"
 
-enum { WG_PAGE_LINKS = 120000, WG_PAGE_SOURCES = 48 }; /* boxes on a page: some 4 MB */
+enum { WG_PAGE_BOXES = 120000, WG_PAGE_SOURCES = 48 }; /* boxes on a page unless --boxes says otherwise: some 3 MB */
 
 typedef struct wg_page_boxes {
     wg_json *j;
@@ -22,10 +22,10 @@ typedef struct wg_page_sources {
 /* The first cycle from which the links are known, and the number of those between two cycles. */
 uint64_t wg_page_reach(const wg_session *s);
 size_t wg_page_links(const wg_chain *c, uint64_t from, uint64_t to);
-/* "tracks", and the kinds of their boxes in b->kinds; "steps"; "kinds" */
+/* "tracks", and the kinds of their boxes in b->kinds; "kinds" */
 void wg_page_tracks(const wg_session *s, wg_page_boxes *b, uint64_t from, uint64_t to);
-void wg_page_steps(const struct wg_page *p, uint64_t from, uint64_t to, wg_json *j);
 void wg_page_kinds(wg_session *s, const wg_page_boxes *b);
+/* "causes" and "units": their names */
 void wg_page_causes(wg_json *j);
 /* The text of files that the kinds name, unless they are there already. */
 bool wg_page_add_sources(wg_session *s, const wg_cost_table *kinds, wg_page_sources *sources, wg_json *j,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `waitgate profile`: what each source line cost, and why. */
 #include "cli/profile.h"
+#include "cli/page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "isa/asm.h"
+#include "machine/device.h"
 
 /* ---- Waits ---- */
 
@@ -91,6 +93,7 @@ void wg_report_profile(wg_session *s, wg_text *out)
     wg_path_text(&one, p->from, p->to, s->top, out);
     wg_profile_groups_text(&one, s->top, p->to - p->from, out);
     waits_text(s, out);
+    wg_annotate(&one, s->annotate, out);
 }
 
 /* ---- JSON ---- */
@@ -108,6 +111,8 @@ void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool 
     char text[WG_DIS_MAX], name[64];
     const wg_source source = wg_profile_source(s, c);
     wg_profile_at at = wg_profile_at_of(&source);
+    unsigned cb;
+    bool space;
     wg_json_open(j, NULL, '{');
     if (who)
         wg_json_text(j, "who", who);
@@ -124,6 +129,12 @@ void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool 
         tile_json(s, "other_tile", c->tile - 1u, j);
     if (c->address)
         wg_json_hex(j, "address", c->address);
+    if (wg_profile_buffer(s, c, &cb, &space)) {
+        wg_json_uint(j, "circular_buffer", cb);
+        wg_json_text(j, "waits_for", space ? "space" : "pages");
+    }
+    if (*wg_profile_ended_at(s, c, text, sizeof text))
+        wg_json_text(j, "ended_at", text);
     if (c->pc) {
         wg_json_hex(j, "pc", c->pc);
         wg_json_text(j, "program", c->core < WG_CORES ? wg_agent_name(c->core) : "");
@@ -153,7 +164,7 @@ static void waits_json(wg_session *s, wg_json *j)
         wg_profile_at at = wg_profile_place(s, &rows[i].cost);
         char text[WG_DIS_MAX];
         wg_json_open(j, NULL, '{');
-        wg_json_text(j, "who", wg_agent_name(rows[i].cost.track));
+        wg_json_text(j, "who", wg_agent_name_of(s->dev, rows[i].cost.track));
         wg_json_uint(j, "cycles", rows[i].cycles);
         wg_json_uint(j, "held", rows[i].held);
         wg_json_uint(j, "executed", rows[i].executed);
@@ -179,7 +190,7 @@ void wg_report_profile_json(wg_session *s, wg_json *j)
     for (size_t i = 0; i < p->table.count;) {
         unsigned track = p->table.cost[i].track;
         wg_json_open(j, NULL, '{');
-        wg_json_text(j, "name", wg_agent_name(track));
+        wg_json_text(j, "name", wg_agent_name_of(s->dev, track));
         wg_json_text(j, "kind", wg_track_is_core(track) ? "core" : wg_track_is_thread(track) ? "thread" : "unit");
         wg_json_open(j, "costs", '[');
         for (; i < p->table.count && p->table.cost[i].track == track; i++)
@@ -207,7 +218,7 @@ static void folded(wg_session *s, wg_text *out)
         const wg_cost *c = &p->table.cost[i];
         const wg_source source = wg_profile_source(s, c);
         wg_row r = {.s = s, .cost = *c, .at = wg_profile_at_of(&source)};
-        char where[256], cause[96];
+        char where[256], cause[WG_CAUSE_MAX];
         r.at.function = NULL;
         wg_row_place(&r, where, sizeof where);
         wg_profile_cause(s, c, cause, sizeof cause);
@@ -315,45 +326,66 @@ bool wg_profile_files(const wg_profiled *all, const char *title, wg_text *error)
 
 /* ---- The part of the run to profile ---- */
 
-/* --from, --to: a cycle, or the name of a function or label of any core's program. */
-static bool read_end(wg_session *s, wg_option option, const char *name, uint64_t *cycle, uint32_t *pc, wg_text *error)
+bool wg_milestone_parse(const char *text, uint64_t *cycle, wg_milestone *mark)
+{
+    uint64_t address, value;
+    const char *equal = strchr(text, '=');
+    if (wg_parse_number(text, strlen(text), cycle))
+        return true;
+    if (!equal || !wg_parse_number(text, (size_t)(equal - text), &address) ||
+        !wg_parse_number(equal + 1, strlen(equal + 1), &value) || address > UINT32_MAX || value > UINT32_MAX)
+        return false;
+    *mark = (wg_milestone){WG_MILESTONE_STORE, (uint32_t)address, (uint32_t)value};
+    return true;
+}
+
+/* --from, --to: a cycle, a store, or the name of a function or label of any core's program. */
+static bool read_end(wg_session *s, wg_option option, const char *name, uint64_t *cycle, wg_milestone *mark,
+                     wg_text *error)
 {
     const char *text = s->args->value[option];
-    if (!text || wg_parse_number(text, strlen(text), cycle))
+    if (!text || wg_milestone_parse(text, cycle, mark))
         return true;
-    if (s->chip_width) {
-        wg_textf(error, "waitgate: --%s: `%s` is no cycle; of a chip file, the part to profile is given in cycles\n",
-                 name, text);
-        return false;
-    }
     for (unsigned core = 0; core < WG_CORES; core++) {
         const wg_elf_symbol *symbol = s->elf[core] ? wg_elf_symbol_named(s->elf[core], text) : NULL;
         if (symbol) {
-            *pc = symbol->address;
+            *mark = (wg_milestone){WG_MILESTONE_PC, symbol->address, 0};
             return true;
         }
     }
-    wg_textf(error, "waitgate: --%s: `%s` is neither a cycle nor a symbol of a loaded program\n", name, text);
+    wg_textf(error, "waitgate: --%s: `%s` is neither a cycle, ADDR=VALUE, nor a symbol of a loaded program\n", name,
+             text);
     return false;
 }
+
+/* Of a track: some 1 GB of each busy one. */
+enum { MOST_LINKS = 1 << 24 };
 
 bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
 {
     uint64_t from = 0, to = UINT64_MAX;
-    uint32_t from_pc = 0, to_pc = 0;
+    wg_milestone from_stone = {0}, to_stone = {0};
+    static const char *const annotations[] = {"source", "instructions"};
     s->top = 12;
+    s->annotate = WG_ANNOTATE_NONE;
+    s->boxes = WG_PAGE_BOXES;
     if (!wg_option_number(s->args, WG_OPT_TOP, "top", &s->top, error) ||
-        !read_end(s, WG_OPT_FROM, "from", &from, &from_pc, error) || !read_end(s, WG_OPT_TO, "to", &to, &to_pc, error))
+        !wg_option_number(s->args, WG_OPT_BOXES, "boxes", &s->boxes, error) ||
+        !wg_option_choice(s->args, WG_OPT_ANNOTATE, "annotate", annotations, 2, &s->annotate, error) ||
+        !read_end(s, WG_OPT_FROM, "from", &from, &from_stone, error) ||
+        !read_end(s, WG_OPT_TO, "to", &to, &to_stone, error))
         return false;
     if (!(s->costs = wg_calloc(1, sizeof *s->costs))) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
     wg_costs_begin(s->costs, wg_cycle(s->dev), held);
-    wg_costs_place(s->costs, s->desc.arch, s->tile, !s->chip_width);
-    s->costs->from_pc = from_pc;
-    s->costs->to_pc = to_pc;
-    s->costs->from = from_pc ? UINT64_MAX : from;
+    wg_costs_place(s->costs, s->desc.arch, s->tile, !s->chip_width, s->dev->tile->l1);
+    if (s->boxes > WG_CHAIN_LINKS)
+        s->costs->chain.most = s->boxes < MOST_LINKS ? s->boxes : MOST_LINKS;
+    s->costs->from_stone = from_stone;
+    s->costs->to_stone = to_stone;
+    s->costs->from = from_stone.kind ? UINT64_MAX : from;
     s->costs->to = to;
     return wg_session_observe(s, WG_COSTS_EVENTS, wg_costs_event, s->costs, error);
 }

@@ -29,6 +29,9 @@ typedef struct wg_rows {
     size_t count;
 } wg_rows;
 
+/* A number of cycles, or ADDR=VALUE. False: neither. */
+bool wg_milestone_parse(const char *text, uint64_t *cycle, wg_milestone *mark);
+
 bool wg_every_track(unsigned track);
 /* The costs of these tracks by line and cause, the largest first. */
 wg_rows wg_rows_of(const wg_profiled *all, bool (*kind)(unsigned));
@@ -44,8 +47,17 @@ wg_source wg_profile_source(wg_session *s, const wg_cost *c);
 wg_profile_at wg_profile_at_of(const wg_source *source);
 wg_profile_at wg_profile_place(wg_session *s, const wg_cost *c);
 void wg_profile_insn(wg_session *s, const wg_cost *c, char *room, size_t bytes);
+enum { WG_CAUSE_MAX = 256 };
 void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes);
+/* Is it a wait for pages, or for space, in a circular buffer of tt-metal's kernels? */
+bool wg_profile_buffer(const wg_session *s, const wg_cost *c, unsigned *cb, bool *space);
+/* The line that ended the polling, "reader.c:31", or "". Returns `room`. */
+const char *wg_profile_ended_at(wg_session *s, const wg_cost *c, char *room, size_t bytes);
 void wg_row_place(const wg_row *r, char *room, size_t bytes);
+
+/* --annotate: the costs beside source lines, or beside instructions (annotate.c). */
+enum { WG_ANNOTATE_SOURCE, WG_ANNOTATE_INSTRUCTIONS, WG_ANNOTATE_NONE };
+void wg_annotate(const wg_profiled *all, unsigned how, wg_text *out);
 
 /* The costs of a session as JSON, and in the files of other tools. */
 void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool of_tile, wg_json *j);

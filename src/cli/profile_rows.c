@@ -48,7 +48,40 @@ void wg_profile_insn(wg_session *s, const wg_cost *c, char *room, size_t bytes)
         wg_disassemble(s->desc.arch, word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
 }
 
-/* "executing", "unit-busy (matrix)", "polling 0x00012340", "waiting for tile 1-2 (0x00030000)" … */
+const char *wg_profile_ended_at(wg_session *s, const wg_cost *c, char *room, size_t bytes)
+{
+    wg_source source = {0};
+    const char *file;
+    unsigned line;
+    room[0] = 0;
+    if (c->doing != WG_DOING_POLLING || !c->ended_pc || !wg_session_source(s, c->ended_core, c->ended_pc, &source) ||
+        !wg_pages_line(&source, &file, &line))
+        return room;
+    const char *slash = strrchr(file, '/');
+    snprintf(room, bytes, "%s:%u", slash ? slash + 1 : file, line);
+    return room;
+}
+
+bool wg_profile_buffer(const wg_session *s, const wg_cost *c, unsigned *cb, bool *space)
+{
+    return c->doing == WG_DOING_POLLING && wg_pages_is_count(wg_arch_of(s->desc.arch), c->address, cb, space);
+}
+
+/* "waiting for pages in CB 0 (NC at reader.c:31)", "polling 0x00012340 (thread 2 at pack.c:12)" */
+static void polling_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
+{
+    char place[200];
+    unsigned cb;
+    bool space;
+    const int n = wg_profile_buffer(s, c, &cb, &space)
+                      ? snprintf(room, bytes, "waiting for %s in CB %u", space ? "space" : "pages", cb)
+                      : snprintf(room, bytes, "polling 0x%08x", c->address);
+    const char *at = wg_profile_ended_at(s, c, place, sizeof place);
+    if (c->holder < WG_AGENT_COUNT && n > 0 && (size_t)n < bytes)
+        snprintf(room + n, bytes - (size_t)n, " (%s%s%s)", wg_agent_name(c->holder), *at ? " at " : "", at);
+}
+
+/* "executing", "unit-busy (matrix)", "waiting for tile 1-2 (0x00030000)" … */
 void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
 {
     static const char *const flight[] = {[WG_FLIGHT_REQUEST] = "request to tile %u-%u",
@@ -59,7 +92,9 @@ void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
     char name[64];
     const char *text = wg_doing_name(c->track, c->doing, name, sizeof name);
     bool polls = c->doing == WG_DOING_POLLING && c->address;
-    if (wg_track_is_niu(c->track))
+    if (wg_track_is_niu(c->track) && !c->tile)
+        snprintf(room, bytes, "%s under way", wg_flight_name(c->doing));
+    else if (wg_track_is_niu(c->track))
         snprintf(room, bytes, flight[c->doing], other % width, other / width);
     else if (polls && c->tile && wg_packets_niu(c->address) < 2)
         snprintf(room, bytes, "waiting for NoC %u, tile %u-%u", wg_packets_niu(c->address), other % width,
@@ -67,7 +102,7 @@ void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
     else if (polls && c->tile)
         snprintf(room, bytes, "waiting for tile %u-%u (0x%08x)", other % width, other / width, c->address);
     else if (polls)
-        snprintf(room, bytes, "polling 0x%08x", c->address);
+        polling_cause(s, c, room, bytes);
     else if (c->holder < WG_AGENT_COUNT)
         snprintf(room, bytes, "%s (%s)", text, wg_agent_name(c->holder));
     else
@@ -196,7 +231,7 @@ void wg_row_place(const wg_row *r, char *room, size_t bytes)
 /* "thread 0"; of a path through several tiles "1-2 thread 0", "1-2 NoC 0". */
 static void who_text(const wg_row *r, char *room, size_t bytes)
 {
-    const char *name = wg_agent_name(r->cost.track);
+    const char *name = wg_agent_name_of(r->s->dev, r->cost.track);
     char noc[16];
     if (wg_track_is_niu(r->cost.track)) {
         snprintf(noc, sizeof noc, "NoC %u", r->cost.track - (unsigned)WG_AGENT_NIU0);
@@ -216,7 +251,7 @@ void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t le
     wg_textf(out, "\n%-18s %10s %6s  %-34s %s\n", title, "cycles", "%", "cause", "line, instruction");
     for (size_t i = 0; i < t->count; i++) {
         const wg_row *r = &t->row[i];
-        char who[64], where[256], cause[96], text[WG_DIS_MAX];
+        char who[64], where[256], cause[WG_CAUSE_MAX], text[WG_DIS_MAX];
         if (i >= top) {
             rest += r->cycles;
             continue;
@@ -279,19 +314,51 @@ wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t 
     return t;
 }
 
+/* A unit that is at work in so much of the time, in percent, bounds the run. */
+#define BOUNDS 90.0
+
 static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
 {
-    char where[256], who[64], cause[96];
+    char where[256], who[64], cause[WG_CAUSE_MAX];
     wg_row_place(r, where, sizeof where);
     who_text(r, who, sizeof who);
-    bool of_chip = r->cost.tile || wg_track_is_niu(r->cost.track);
-    if (of_chip)
+    bool named = r->cost.tile || r->cost.doing == WG_DOING_POLLING || wg_track_is_niu(r->cost.track);
+    if (named)
         wg_profile_cause(r->s, &r->cost, cause, sizeof cause);
     wg_textf(out,
              "The critical path decides how long the run takes. Its largest part, %llu of %llu cycles (%.1f %%), is %s "
              "at %s: %s.",
              (unsigned long long)r->cycles, (unsigned long long)length, 100.0 * (double)r->cycles / (double)length, who,
-             where, of_chip ? cause : wg_doing_text(r->cost.track, r->cost.doing));
+             where, named ? cause : wg_doing_text(r->cost.track, r->cost.doing));
+}
+
+/* The unit that is at work in most of the cycles between the first work of a unit that computes and the last. */
+static void busiest_unit(const wg_costs *p, wg_text *out)
+{
+    static const uint8_t computing[] = {WG_AGENT_UNPACK0, WG_AGENT_UNPACK1, WG_AGENT_MATRIX, WG_AGENT_VECTOR,
+                                        WG_AGENT_PACK};
+    const wg_costs_unit *u = &p->unit[WG_AGENT_UNPACK0];
+    uint64_t first = UINT64_MAX, last = 0;
+    for (unsigned i = 0; i < sizeof computing; i++) {
+        const wg_costs_unit *c = &p->unit[computing[i]];
+        u = c->busy > u->busy ? c : u;
+        if (c->busy) {
+            first = c->first < first ? c->first : first;
+            last = c->last > last ? c->last : last;
+        }
+    }
+    if (!u->busy)
+        return;
+    const wg_costs_unit *fed = &p->unit[WG_AGENT_MATRIX];
+    fed = p->unit[WG_AGENT_VECTOR].busy > fed->busy ? &p->unit[WG_AGENT_VECTOR] : fed;
+    const double window = (double)(last - first), busy = 100.0 * (double)u->busy / window;
+    const char *name = wg_agent_name((unsigned)(u - p->unit)), *other = wg_agent_name((unsigned)(fed - p->unit));
+    const char *how = busy < BOUNDS ? "No unit bounds the run; the busiest is" : "The bottleneck is";
+    wg_textf(out, " %s %s, at work in %.1f %% of cycles %llu to %llu", how, name, busy, (unsigned long long)first,
+             (unsigned long long)last);
+    if (busy >= BOUNDS && fed != u && fed->busy)
+        wg_textf(out, "; %s could be fed %.1f times as fast", other, window / (double)fed->busy);
+    wg_textf(out, ".");
 }
 
 void wg_path_sentence(const wg_profiled *all, uint64_t from, uint64_t to, wg_text *out)
@@ -300,6 +367,8 @@ void wg_path_sentence(const wg_profiled *all, uint64_t from, uint64_t to, wg_tex
     wg_rows t = wg_path_of(all, from, to, &begin);
     if (t.count)
         largest_part(&t.row[0], to - begin, out);
+    if (t.count && all->tiles == 1)
+        busiest_unit(all->tile[0]->costs, out);
     free(t.row);
 }
 
@@ -310,6 +379,8 @@ void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t t
     if (t.count) {
         wg_text sentence = {0};
         largest_part(&t.row[0], to - begin, &sentence);
+        if (all->tiles == 1)
+            busiest_unit(all->tile[0]->costs, &sentence);
         wg_text_add(out, "\n", 1);
         wg_text_wrap(out, wg_text_of(&sentence), 0, 0);
         wg_text_free(&sentence);
@@ -331,7 +402,7 @@ void wg_path_json(const wg_profiled *all, uint64_t from, uint64_t to, wg_json *j
         wg_cost c = path.row[i].cost;
         c.cycles = path.row[i].cycles;
         c.times = path.row[i].times;
-        wg_profile_row_json(path.row[i].s, &c, wg_agent_name(c.track), true, j);
+        wg_profile_row_json(path.row[i].s, &c, wg_agent_name_of(path.row[i].s->dev, c.track), true, j);
     }
     wg_json_close(j, ']');
     wg_json_close(j, '}');

@@ -4,18 +4,36 @@
  * so that nothing else needs MPI.
  */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cluster_run.h"
+#include "cli/options.h"
+#include "cli/ranks.h"
 
 #define LIBRARY "libwaitgate_mpi.so"
 
+static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE"};
+enum { NAMES = sizeof names / sizeof *names };
+
+bool wg_ranks_started(void)
+{
+    bool started = false;
+    for (unsigned i = 0; i < NAMES; i++)
+        started |= getenv(names[i]) != NULL;
+    return started;
+}
+
+void wg_ranks_forget(void)
+{
+    for (unsigned i = 0; i < NAMES; i++)
+        unsetenv(names[i]);
+}
+
 static unsigned started_with(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+    for (unsigned i = 0; i < NAMES; i++) {
         const char *text = getenv(names[i]);
         const unsigned long size = text ? strtoul(text, NULL, 10) : 0;
         if (size > 1)
@@ -76,4 +94,17 @@ wg_transport *wg_ranks_open(wg_text *error)
                               : "it is of another version");
     wg_text_free(&tried);
     return t;
+}
+
+void wg_ranks_close(wg_transport *ranks, int status, wg_text *error)
+{
+    if (!ranks)
+        return;
+    if (status == WG_EXIT_ERROR && error->size) { /* the others wait for this one: they end with it */
+        fwrite(wg_text_of(error), 1, error->size, stderr);
+        fflush(stderr);
+        error->size = 0;
+        ranks->abort(ranks, status);
+    }
+    ranks->close(ranks);
 }

@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/delays.h"
+#include "text/delays.h"
 #include "cli/outputs.h"
 #include "cli/saved.h"
 #include "cli/waits.h"
@@ -264,7 +264,9 @@ unsigned wg_idle_cores(const wg_session *s)
     unsigned idle = 0;
     for (unsigned i = 0; i < WG_CORES; i++) {
         wg_core_info info;
-        if (wg_core_state(s->dev, (wg_core_id)i, &info) == WG_OK && info.parked)
+        if (wg_core_state(s->dev, (wg_core_id)i, &info) != WG_OK)
+            idle |= 1u << i; /* the tile has no such core */
+        else if (info.parked)
             idle |= info.in_reset ? 1u << i : 1u << (8 + i);
     }
     return idle;
@@ -375,8 +377,7 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
             return false;
         }
     }
-    bool races = args->command == WG_CMD_CHECK || args->command == WG_CMD_EXPLORE;
-    if (races && !wg_check_open(s, error))
+    if (wg_check_wanted(args) && !wg_check_open(s, error))
         return false;
     if (s->saved) /* what is watched begins where the snapshot does */
         return wg_session_load(s, error) && open_sinks(s, error);
@@ -386,8 +387,7 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
 bool wg_session_load(wg_session *s, wg_text *error)
 {
     const wg_args *args = s->args;
-    bool races = args->command == WG_CMD_CHECK || args->command == WG_CMD_EXPLORE;
-    if (!set_until(s, error) || (races && !wg_check_attach(s, error)))
+    if (!set_until(s, error) || (wg_check_wanted(args) && !wg_check_attach(s, error)))
         return false;
     for (size_t i = 0; i < args->givens; i++)
         if (args->given[i].option == WG_OPT_LOAD && !wg_load_memory(s, args->given[i].value, error))
@@ -429,7 +429,8 @@ bool wg_session_run(wg_session *s, wg_text *error)
         return false;
     if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, NULL, NULL, error))
         return false;
-    return s->args->command != WG_CMD_CHECK || (wg_verify_races(s, error) && wg_waits_judge(s, error));
+    const bool judge = wg_check_wanted(s->args) && s->args->command != WG_CMD_EXPLORE;
+    return !judge || (wg_verify_races(s, error) && wg_grade_races(s, error) && wg_waits_judge(s, error));
 }
 
 bool wg_session_dump(wg_session *s, wg_text *error)

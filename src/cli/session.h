@@ -48,13 +48,6 @@ typedef struct wg_feed {
     bool refused;        /* the FIFO had no room in this cycle */
 } wg_feed;
 
-/* How an array stands in memory. */
-typedef struct wg_image_shape {
-    wg_type type;
-    bool tilized;
-    size_t rows, columns; /* 0: not given */
-} wg_image_shape;
-
 /* What the host put into memory before the run. */
 typedef struct wg_input {
     unsigned x, y; /* of a chip */
@@ -110,6 +103,8 @@ typedef struct wg_session {
     struct wg_waits *waits;        /* --waits */
     struct wg_page *page;          /* data of the report besides the costs */
     uint64_t top;                  /* rows of the profile's tables */
+    unsigned annotate;             /* --annotate, as in profile.h */
+    uint64_t boxes;                /* --boxes of a report */
     wg_commit_log *log;
     wg_trace *trace;
     wg_konata *konata;
@@ -179,11 +174,14 @@ void wg_blame_text(wg_session *s, const wg_blamed *b, wg_text *out);
 void wg_blame_free(wg_blame *blame);
 
 /* check.c: the race detector of the run. */
+bool wg_check_wanted(const wg_args *args);
 bool wg_check_open(wg_session *s, wg_text *error);
 bool wg_check_attach(wg_session *s, wg_text *error); /* the detector to the device */
 wg_race_words wg_check_words(wg_session *s);         /* for race_text.h */
 /* verify.c: runs the program again with the remedies of its races inserted, and marks those that work. */
 bool wg_verify_races(wg_session *s, wg_text *error);
+/* grade.c: whether other timings of its parties show a difference, for each race. */
+bool wg_grade_races(wg_session *s, wg_text *error);
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);

@@ -597,14 +597,13 @@ static void tidy_errors(wg_tasm *t)
     t->errors = kept;
 }
 
-bool wg_tasm_parse(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch)
+/* Both passes over the text, which begins in a section of this kind, and of this thread or core. */
+static bool parse(wg_tasm *t, section kind, unsigned index)
 {
-    *t = (wg_tasm){.source = source, .source_bytes = bytes, .arch = arch};
-    if (!(t->name = wg_strdup(name))) {
-        t->out_of_memory = true;
-        return false;
-    }
-    reader first = {.t = t, .first_pass = true}, second = {.t = t};
+    reader first = {.t = t, .first_pass = true, .section = kind, .index = index}, second = first;
+    second.first_pass = false;
+    if (kind == SECTION_CORE)
+        add_marker(&t->core[index].source, 1, t->name);
     read_all(&first);
     for (unsigned i = 0; i < WG_THREADS; i++)
         t->stream[i].present = false;
@@ -614,6 +613,27 @@ bool wg_tasm_parse(wg_tasm *t, const char *name, const char *source, size_t byte
         read_all(&second);
     tidy_errors(t);
     return t->errors == 0 && !t->out_of_memory;
+}
+
+static bool begin(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch)
+{
+    *t = (wg_tasm){.source = source, .source_bytes = bytes, .arch = arch, .name = wg_strdup(name)};
+    t->out_of_memory = !t->name;
+    return t->name != NULL;
+}
+
+bool wg_tasm_parse(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch)
+{
+    return begin(t, name, source, bytes, arch) && parse(t, SECTION_NONE, 0);
+}
+
+bool wg_tasm_parse_core(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch, unsigned core,
+                        uint32_t address)
+{
+    if (!begin(t, name, source, bytes, arch))
+        return false;
+    t->core[core] = (wg_tasm_core){.present = true, .line = 1, .address = address};
+    return parse(t, SECTION_CORE, core);
 }
 
 void wg_tasm_free(wg_tasm *t)

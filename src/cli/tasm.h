@@ -12,7 +12,7 @@
 #include <waitgate/waitgate.h>
 
 #include "text/text.h"
-#include "cli/types.h"
+#include "text/types.h"
 #include "elf/elf.h"
 
 enum {
@@ -115,6 +115,9 @@ typedef struct wg_tasm {
  * Call wg_tasm_free() in either case.
  */
 bool wg_tasm_parse(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch);
+/* The same for a text that begins as a section of a core, at `address`. */
+bool wg_tasm_parse_core(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch, unsigned core,
+                        uint32_t address);
 /* Assembles and links the core sections; errors are added to the same list. */
 bool wg_tasm_link(wg_tasm *t);
 void wg_tasm_free(wg_tasm *t);

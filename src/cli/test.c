@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/ranks.h"
 #include "cli/session.h"
 
 enum { MOST_JOBS = 256, MOST_TEXT = 1 << 20, GRACE = 5, POLL_MICROSECONDS = 2000 };
@@ -41,7 +42,13 @@ typedef struct runner {
     size_t next, finished;
     uint64_t timeout;
     bool terminal, quiet;
+    wg_transport *ranks; /* NULL: there is one process */
 } runner;
+
+/* Of several ranks, each runs every nth test. */
+static unsigned ranks_of(const runner *r) { return r->ranks ? r->ranks->ranks : 1; }
+static unsigned rank_of(const runner *r) { return r->ranks ? r->ranks->rank : 0; }
+
 
 static double seconds_now(void)
 {
@@ -71,6 +78,7 @@ static int run_here(const wg_test *t, bool sarif, int file)
     wg_args args;
     int status = WG_EXIT_ERROR;
     wg_memory_begin();
+    wg_ranks_forget();
     if (*t->folder && chdir(t->folder) != 0)
         wg_textf(&error, "waitgate: the folder %s cannot be entered\n", t->folder);
     else if (wg_args_parse(&args, (int)t->words, (char **)(uintptr_t)t->word, &out, &error, &status))
@@ -188,7 +196,7 @@ static void tell(const runner *r, size_t test)
 {
     wg_text line = {0};
     bool fails = wg_verdict_fails(r->result[test].verdict);
-    if (r->args->value[WG_OPT_JSON] || (r->quiet && !fails))
+    if (rank_of(r) || r->args->value[WG_OPT_JSON] || (r->quiet && !fails))
         return;
     wg_test_line(&r->all->at[test], &r->result[test], &line);
     fprintf(stdout, "%s%s", r->terminal ? "\r\033[K" : "", wg_text_of(&line));
@@ -212,7 +220,8 @@ static bool collect(runner *r)
         }
         size_t test = s->test;
         finish(r, s, pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-        tell(r, test);
+        if (!r->ranks) /* else all of them are told at the end, in order */
+            tell(r, test);
         ended = true;
     }
     return ended;
@@ -222,6 +231,7 @@ static bool run_all(runner *r, wg_text *error)
 {
     double began = seconds_now(), shown = 0;
     bool running = true;
+    r->next = rank_of(r);
     while (running) {
         running = false;
         bool stop = wg_interrupted();
@@ -232,7 +242,7 @@ static bool run_all(runner *r, wg_text *error)
                     wg_textf(error, "waitgate: cannot start a process for a test: %s\n", strerror(errno));
                     return false;
                 }
-                r->next++;
+                r->next += ranks_of(r);
             }
             running |= s->pid != 0;
         }
@@ -246,6 +256,73 @@ static bool run_all(runner *r, wg_text *error)
     if (r->terminal)
         fprintf(stderr, "\r\033[K");
     return true;
+}
+
+/* ---- several ranks ---- */
+
+/* A result as it travels to the first rank; its texts follow. */
+typedef struct shared_result {
+    uint64_t test, cycles, text_bytes, sarif_bytes;
+    double seconds;
+    int32_t verdict, status;
+    uint32_t line, pad;
+} shared_result;
+
+static bool take_part(runner *r, const wg_message *part)
+{
+    shared_result s;
+    for (size_t at = 0; at < part->bytes; at += s.text_bytes + s.sarif_bytes) {
+        if (part->bytes - at < sizeof s)
+            return false;
+        memcpy(&s, part->data + at, sizeof s);
+        at += sizeof s;
+        if (s.test >= r->all->count || s.text_bytes > part->bytes - at || s.sarif_bytes > part->bytes - at - s.text_bytes)
+            return false;
+        wg_test_result *to = &r->result[s.test];
+        if (s.test % ranks_of(r) == 0)
+            continue; /* our own */
+        *to = (wg_test_result){.verdict = (wg_verdict)s.verdict,
+                               .status = s.status,
+                               .cycles = s.cycles,
+                               .line = s.line,
+                               .seconds = s.seconds};
+        wg_text_add(&to->text, (const char *)part->data + at, s.text_bytes);
+        wg_text_add(&to->sarif, (const char *)part->data + at + s.text_bytes, s.sarif_bytes);
+    }
+    return true;
+}
+
+/* All results come to the first rank, which then tells them. */
+static bool share_results(runner *r, wg_text *error)
+{
+    wg_message mine = {0}, *all = wg_calloc(ranks_of(r), sizeof *all);
+    bool ok = all != NULL;
+    for (size_t i = rank_of(r); ok && i < r->all->count; i += ranks_of(r)) {
+        const wg_test_result *t = &r->result[i];
+        const shared_result s = {.test = i,
+                                 .cycles = t->cycles,
+                                 .text_bytes = t->text.size,
+                                 .sarif_bytes = t->sarif.size,
+                                 .seconds = t->seconds,
+                                 .verdict = (int32_t)t->verdict,
+                                 .status = t->status,
+                                 .line = t->line};
+        ok = wg_message_add(&mine, &s, sizeof s) && wg_message_add(&mine, t->text.data, t->text.size) &&
+             wg_message_add(&mine, t->sarif.data, t->sarif.size);
+    }
+    ok = ok && r->ranks->gather(r->ranks, &mine, all);
+    for (unsigned i = 0; ok && !rank_of(r) && i < ranks_of(r); i++)
+        ok = take_part(r, &all[i]);
+    for (size_t i = 0; ok && !rank_of(r) && i < r->all->count; i++)
+        if (r->result[i].verdict != WG_VERDICT_NONE)
+            tell(r, i);
+    if (!ok)
+        wg_textf(error, "waitgate: the results of all processes could not be put together\n");
+    for (unsigned i = 0; all && i < ranks_of(r); i++)
+        wg_message_free(&all[i]);
+    free(all);
+    wg_message_free(&mine);
+    return ok;
 }
 
 /* ---- baselines ---- */
@@ -398,7 +475,7 @@ static int report(runner *r, wg_text *out, wg_text *error)
 static bool read_options(runner *r, wg_text *error)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t jobs = cores > 0 ? (uint64_t)cores : 1;
+    uint64_t jobs = cores > 0 && !r->ranks ? (uint64_t)cores : 1; /* ranks: mpirun has started as many as there should be */
     r->timeout = 60;
     if (!wg_option_number(r->args, WG_OPT_JOBS, "jobs", &jobs, error) ||
         !wg_option_number(r->args, WG_OPT_TIMEOUT, "timeout", &r->timeout, error))
@@ -408,7 +485,7 @@ static bool read_options(runner *r, wg_text *error)
         return false;
     }
     r->jobs = (unsigned)jobs;
-    r->terminal = isatty(STDERR_FILENO) != 0;
+    r->terminal = isatty(STDERR_FILENO) != 0 && !r->ranks;
     r->quiet = r->args->value[WG_OPT_QUIET] != NULL;
     return true;
 }
@@ -424,8 +501,11 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
         return status;
     }
     *r = (runner){.args = args, .all = &all, .result = wg_calloc(all.count + 1, sizeof *r->result)};
-    if (args->value[WG_OPT_LIST]) {
-        for (size_t i = 0; i < all.count; i++)
+    r->ranks = wg_ranks_open(error);
+    if (error->size) {
+        /* mpirun, but no MPI */
+    } else if (args->value[WG_OPT_LIST]) {
+        for (size_t i = 0; i < all.count && !rank_of(r); i++)
             wg_textf(out, "%s\n", all.at[i].name);
         status = WG_EXIT_DONE;
     } else if (!all.count) {
@@ -433,8 +513,8 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
                  args->value[WG_OPT_FILTER] ? "that matches --filter" : "there");
     } else if (r->result && read_options(r, error)) {
         wg_interrupt_begin();
-        if (run_all(r, error))
-            status = report(r, out, error);
+        if (run_all(r, error) && (!r->ranks || share_results(r, error)))
+            status = rank_of(r) ? WG_EXIT_DONE : report(r, out, error);
         wg_interrupt_end();
     }
     for (size_t i = 0; r->result && i < all.count; i++) {
@@ -442,6 +522,7 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
         wg_text_free(&r->result[i].sarif);
     }
     free(r->result);
+    wg_ranks_close(r->ranks, status, error);
     free(r);
     wg_tests_free(&all);
     return status;

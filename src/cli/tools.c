@@ -7,6 +7,9 @@
 
 #include "cli/commands.h"
 #include "cli/session.h"
+#include "isa/isa.h"
+#include "isa/riscv_word.h"
+#include "text/rvdis.h"
 
 /* ---- ELF files ---- */
 
@@ -57,6 +60,40 @@ bool wg_elf_source(void *elfs, unsigned core, uint32_t pc, wg_source *out)
     unsigned calls = wg_elf_inlined_at(elf, pc, call, WG_SOURCE_CALLS);
     *out = wg_source_of(pc, wg_elf_function(elf, pc), known ? &line : NULL, call, calls);
     return out->function || out->file;
+}
+
+/* ---- RISC-V ---- */
+
+size_t wg_core_disassemble(wg_arch_id arch, uint32_t pc, uint32_t word, char *out, size_t size)
+{
+    char text[WG_DIS_MAX];
+    if (wg_rv_is_ttinsn(word))
+        wg_disassemble(arch, wg_ttinsn_decode(word), 0, text, sizeof text);
+    else
+        wg_riscv_text(pc, word, text, sizeof text);
+    const size_t length = strlen(text);
+    if (size)
+        snprintf(out, size, "%s", text);
+    return length;
+}
+
+wg_elf *wg_core_assemble(wg_arch_id arch, const char *name, const char *source, uint32_t address, char **errors)
+{
+    wg_tasm t;
+    wg_text messages = {0};
+    wg_elf *elf = NULL;
+    if (wg_tasm_parse_core(&t, name, source, strlen(source), arch, WG_CORE_B, address) && wg_tasm_link(&t)) {
+        elf = t.core[WG_CORE_B].elf;
+        t.core[WG_CORE_B].elf = NULL;
+    } else {
+        wg_tasm_report(&t, &messages);
+    }
+    wg_tasm_free(&t);
+    if (errors)
+        *errors = messages.data;
+    else
+        wg_text_free(&messages);
+    return elf;
 }
 
 /* ---- arrays ---- */

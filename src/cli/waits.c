@@ -160,31 +160,6 @@ typedef struct outcome {
     uint64_t cycles, results; /* results: a hash */
 } outcome;
 
-/* L1, Dst, LRegs, GPRs, semaphores, configuration. */
-static uint64_t results_of(wg_device *dev)
-{
-    static const struct {
-        wg_space space;
-        uint32_t first, count;
-    } spaces[] = {{WG_SPACE_GPR, 0, 192},
-                  {WG_SPACE_SEM_VALUE, 0, 8},
-                  {WG_SPACE_DST, 0, 16384},
-                  {WG_SPACE_LREG, 0, 8 * 32},
-                  {WG_SPACE_CONFIG, 0, 180},
-                  {WG_SPACE_CONFIG, 1 << 16, 180},
-                  {WG_SPACE_THREAD_CONFIG, 0, 48},
-                  {WG_SPACE_THREAD_CONFIG, 1 << 16, 48},
-                  {WG_SPACE_THREAD_CONFIG, 2 << 16, 48}};
-    uint64_t h = wg_again_hash(dev);
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        for (uint32_t k = 0; k < spaces[i].count; k++) {
-            uint32_t value = 0;
-            wg_peek(dev, spaces[i].space, spaces[i].first + k, &value);
-            h = wg_again_mix(h, value);
-        }
-    return h;
-}
-
 static bool any_race(const wg_session *v)
 {
     for (size_t i = 0; i < wg_races_count(v->races); i++)
@@ -208,7 +183,7 @@ static outcome run_changed(wg_session *s, const change *c, uint64_t seed, wg_tex
                  wg_races_forgotten(v.races) <= wg_races_forgotten(s->races) && wg_again_values_hold(&v);
         if (done.at)
             wg_write(v.dev, done.at, &done.original, 4);
-        o.results = o.good ? results_of(v.dev) : 0;
+        o.results = o.good ? wg_again_registers(v.dev, wg_again_hash(v.dev)) : 0;
     }
     wg_again_end(&v);
     free(done.stream);

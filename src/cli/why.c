@@ -68,8 +68,12 @@ static bool read_question(const wg_args *args, question *q, wg_text *error)
     unsigned format = 3;
     const char *of = args->value[WG_OPT_OF];
     *q = (question){.element.type = WG_TYPE_RAW, .at = UINT64_MAX};
-    if (of && !wg_element_parse(of, &q->place, &q->element, error))
+    wg_text why = {0};
+    if (of && !wg_element_parse(of, &q->place, &q->element, &why)) {
+        wg_textf(error, "waitgate: --of: %s\n", wg_text_of(&why));
+        wg_text_free(&why);
         return false;
+    }
     if (!of || !wg_why_understands(q->place ? q->place : of)) {
         wg_textf(error, "waitgate: --of %s%s%s" WG_WHY_LOCATIONS " says what to explain\n", of ? "`" : "", of ? of : "",
                  of ? "` is not understood: " : "is missing: ");

@@ -61,6 +61,7 @@ wg_status wg_cluster_create(const wg_cluster_desc *given, wg_cluster **out)
     c->chips = desc.chips;
     c->threads = desc.threads;
     c->ranks = desc.ranks;
+    c->observers_apart = desc.observers_apart;
     wg_status status = allocate(c) ? WG_OK : WG_ERR_NO_MEMORY;
     for (unsigned i = 0; status == WG_OK && i < c->chips; i++)
         c->chip[i].rank = rank_of(c, i);
@@ -137,14 +138,16 @@ wg_status wg_cluster_place(wg_cluster *c, unsigned chip, wg_grid *grid)
 static wg_status no_memory(wg_cluster *c) { return wg_cluster_fail(c, WG_ERR_NO_MEMORY, "out of memory"); }
 
 /* One end: which chip and channel is at the other. */
-static bool attach(wg_cluster *c, wg_cluster_end here, wg_cluster_end there, const wg_cluster_link *link)
+static bool attach(wg_cluster *c, const wg_cluster_link *link, unsigned end)
 {
+    const wg_cluster_end here = link->end[end], there = link->end[!end];
     wg_cluster_chip_state *s = &c->chip[here.chip];
     s->peer[here.channel] = (wg_cluster_peer){(uint16_t)there.chip, (uint8_t)there.channel, true};
-    const wg_grid_link l = {.up_at = link->up_at,
-                            .cut_at = link->cut_at ? link->cut_at : WG_NEVER,
-                            .self = {here.chip, here.channel},
-                            .peer = {there.chip, there.channel}};
+    const wg_grid_link l = {.terms = {.up_at = link->up_at,
+                                      .cut_at = link->cut_at ? link->cut_at : WG_NEVER,
+                                      .lose_every = link->lose_every[end],
+                                      .self = {here.chip, here.channel},
+                                      .peer = {there.chip, there.channel}}};
     return !s->grid || wg_grid_link_channel(s->grid, here.channel, &l);
 }
 
@@ -180,7 +183,7 @@ wg_status wg_cluster_connect(wg_cluster *c, const wg_cluster_link *link, unsigne
         c->link = more;
         c->links_room = room;
     }
-    if (!attach(c, link->end[0], link->end[1], link) || !attach(c, link->end[1], link->end[0], link))
+    if (!attach(c, link, 0) || !attach(c, link, 1))
         return no_memory(c);
     const unsigned a = c->chip[link->end[0].chip].rank, b = c->chip[link->end[1].chip].rank;
     if (c->ranks && a != b && (a == c->ranks->rank || b == c->ranks->rank))

@@ -34,10 +34,13 @@ struct wg_cluster {
     wg_cluster_link *link;
     unsigned links, links_room;
     wg_transport *ranks;
+    bool observers_apart;
     bool *peers;          /* by rank: it has a chip that is connected to one of ours */
     wg_message *out, *in; /* by rank */
     struct wg_workers *workers;
     uint64_t end;       /* of the window that is computed */
+    uint64_t limit;     /* of the run */
+    bool may_stop;      /* … which ends when nothing can move */
     uint16_t *due;      /* chips that are computed in it */
     uint64_t frame_at;  /* the first frame that was sent in it arrives; WG_NEVER: there is none */
     uint64_t lively_at; /* … the first other than an update */

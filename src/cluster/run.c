@@ -8,6 +8,7 @@
  * A command in cycle c has no effect at the other end before c + eth_latency + 1: that is the length of a window. Windows end
  * at its multiples. If nothing happens for longer, they are skipped.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cluster/cluster.h"
@@ -18,7 +19,7 @@ static void run_chip(void *user, unsigned k)
 {
     wg_cluster *c = user;
     wg_cluster_chip_state *s = &c->chip[c->due[k]];
-    s->status = wg_grid_window(s->grid, c->end, &s->rest);
+    s->status = wg_grid_window(s->grid, c->end, c->limit, c->may_stop, &s->rest);
 }
 
 /* Runs the chips of this process to the end of the window. */
@@ -31,8 +32,7 @@ static void run_chips(wg_cluster *c)
             observed |= wg_grid_observed(c->chip[i].grid);
             c->due[n++] = (uint16_t)i;
         }
-    /* Observers are called on the caller's thread. */
-    if (n > 1 && c->threads > 1 && !observed)
+    if (n > 1 && c->threads > 1 && (!observed || c->observers_apart))
         wg_workers_run(&c->workers, c->threads, n, run_chip, c);
     else
         for (unsigned k = 0; k < n; k++)
@@ -83,6 +83,8 @@ static wg_status run(wg_cluster *c, uint64_t limit, bool may_stop, wg_stop *stop
 {
     uint64_t value[WG_CLUSTER_VALUES], next = c->now;
     *stop = WG_STOP_CYCLES;
+    c->may_stop = may_stop;
+    c->limit = limit;
     c->error[0] = 0;
     if (!c->known_arch)
         return wg_cluster_fail(c, WG_ERR_STATE, "the cluster has no chips");
@@ -145,9 +147,10 @@ wg_status wg_cluster_run(wg_cluster *c, uint64_t cycles, wg_stop *stop)
 wg_status wg_cluster_state_hash(wg_cluster *c, uint64_t *hash)
 {
     wg_message mine = {0};
-    bool ok = true;
+    uint64_t *of = calloc(c->chips, sizeof *of);
+    bool ok = of != NULL;
     *hash = c->now;
-    for (unsigned i = 0; i < c->chips; i++)
+    for (unsigned i = 0; ok && i < c->chips; i++)
         if (c->chip[i].grid) {
             const uint64_t entry[2] = {i, wg_grid_state_hash(c->chip[i].grid)};
             ok &= wg_message_add(&mine, entry, sizeof entry);
@@ -157,12 +160,16 @@ wg_status wg_cluster_state_hash(wg_cluster *c, uint64_t *hash)
         ok = c->ranks->gather(c->ranks, &mine, c->in);
     for (unsigned r = 0; ok && r < ranks; r++) {
         const wg_message *m = c->ranks ? &c->in[r] : &mine;
-        for (size_t at = 0; at + 16 <= m->bytes; at += 16) { /* ranks are in the order of their chips */
+        for (size_t at = 0; at + 16 <= m->bytes; at += 16) {
             uint64_t entry[2];
             memcpy(entry, m->data + at, sizeof entry);
-            *hash = (*hash ^ entry[1]) * UINT64_C(0x9E3779B97F4A7C15) + entry[0];
+            if (entry[0] < c->chips)
+                of[entry[0]] = entry[1];
         }
     }
+    for (unsigned i = 0; ok && i < c->chips; i++)
+        *hash = (*hash ^ of[i]) * UINT64_C(0x9E3779B97F4A7C15) + i;
+    free(of);
     wg_message_free(&mine);
     return ok ? WG_OK : wg_cluster_fail(c, WG_ERR_NO_MEMORY, "the state hash could not be computed");
 }

@@ -43,7 +43,7 @@ bool wg_topology_link(const wg_topology *t, unsigned number, wg_cluster_link *li
         if (runs[i].of != id)
             continue;
         if (number < runs[i].count) {
-            *link = (wg_cluster_link){{{runs[i].a, runs[i].from + number}, {runs[i].b, runs[i].to + number}}, 0, 0};
+            *link = (wg_cluster_link){.end = {{runs[i].a, runs[i].from + number}, {runs[i].b, runs[i].to + number}}};
             return true;
         }
         number -= runs[i].count;

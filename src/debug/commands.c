@@ -2,6 +2,7 @@
 /* The commands of the debugger's prompt and of gdb's `monitor`: those that advance time, and the list of all. */
 #include "debug/commands.h"
 #include "debug/why.h"
+#include "text/types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -258,8 +259,25 @@ static void delete (wg_debug *d, wg_who who, const char *rest, wg_text *out)
 
 static void why(wg_debug *d, wg_who who, const char *rest, wg_text *out)
 {
-    if (!wg_why_text(d, who, &(wg_why_desc){.of = rest}, out))
+    wg_text complaint = {0};
+    wg_element element;
+    char *place, value[32];
+    if (!wg_element_parse(rest, &place, &element, &complaint)) {
+        wg_textf(out, "%s\n", wg_text_of(&complaint));
+        wg_text_free(&complaint);
+        return;
+    }
+    if (place) {
+        uint8_t bytes[WG_ELEMENT_BYTES];
+        unsigned count;
+        const uint64_t from = wg_element_memory(&element, &count);
+        if (strncmp(rest, "l1:", 3) == 0 && wg_debug_read(d, who, (uint32_t)from, bytes, count) == WG_OK)
+            wg_textf(out, "it is %s\n",
+                     wg_element_text(&element, wg_element_bits(&element, bytes), value, sizeof value));
+    }
+    if (!wg_why_text(d, who, &(wg_why_desc){.of = place ? place : rest}, out))
         wg_textf(out, "%s\n", d->error);
+    free(place);
 }
 
 static void state(wg_debug *d, wg_who who, const char *rest, wg_text *out)

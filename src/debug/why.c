@@ -20,6 +20,7 @@ typedef struct question {
     uint32_t first, count;
 } question;
 enum { MEMORY = UINT8_MAX }; /* of a tile without cores: DRAM */
+enum { QUESTIONS = 4 };
 
 /* What was told already, so that it is told once. */
 typedef struct told {
@@ -569,8 +570,10 @@ static bool parse_parts(const char *rest, uint64_t *a, uint64_t *b, uint64_t *co
     return !*rest || (wg_parse_number(rest + 1, strlen(rest + 1), count) && *count);
 }
 
-static bool parse_question(const char *text, question *q)
+/* One location; several are separated by commas. */
+static bool parse_question(const char *text, size_t length, question *q)
 {
+    char one[64];
     static const struct {
         const char *name;
         uint8_t space;
@@ -594,6 +597,11 @@ static bool parse_question(const char *text, question *q)
     };
     uint64_t a = 0, b = 0, count = 0;
     bool second;
+    if (length >= sizeof one)
+        return false;
+    memcpy(one, text, length);
+    one[length] = 0;
+    text = one;
     size_t name = strcspn(text, ":");
     if (!text[name] || !parse_parts(text + name + 1, &a, &b, &count, &second) || a > UINT32_MAX || count > UINT32_MAX)
         return false;
@@ -637,13 +645,27 @@ static void answer(wg_why *w, unsigned tile, const question *q)
     free(t);
 }
 
-bool wg_why_understands(const char *of)
+/* The number of locations; 0: it is not understood. */
+static unsigned parse_questions(const char *of, question q[QUESTIONS])
 {
-    question q;
-    return parse_question(of, &q);
+    unsigned n = 0;
+    for (const char *at = of;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (n == QUESTIONS || !parse_question(at, length, &q[n++]))
+            return 0;
+        at += length;
+        if (!*at)
+            return n;
+    }
 }
 
-static bool run_and_answer(wg_why *w, unsigned tile, const question *q)
+bool wg_why_understands(const char *of)
+{
+    question q[QUESTIONS];
+    return parse_questions(of, q) != 0;
+}
+
+static bool run_and_answer(wg_why *w, unsigned tile, const question *q, unsigned questions)
 {
     bool ok = true;
     for (unsigned i = 0; ok && i < wg_debug_tiles(w->d); i++)
@@ -652,8 +674,8 @@ static bool run_and_answer(wg_why *w, unsigned tile, const question *q)
     ok = ok && wg_debug_replay(w->d, WG_DEBUG_EVERY_TILE, 0, WG_ORIGIN_EVENTS, note, w);
     for (unsigned i = 0; i < wg_debug_tiles(w->d); i++)
         ok = ok && !(w->log[i] && w->log[i]->failed);
-    if (ok)
-        answer(w, tile, q);
+    for (unsigned i = 0; ok && i < questions; i++)
+        answer(w, tile, &q[i]);
     for (unsigned i = 0; i < wg_debug_tiles(w->d); i++) {
         if (w->log[i])
             wg_origin_free(w->log[i]);
@@ -690,9 +712,10 @@ static bool answer_out(wg_debug *d, const wg_why_desc *desc, const wg_text *bran
 
 bool wg_why_text(wg_debug *d, wg_who who, const wg_why_desc *desc, wg_text *out)
 {
-    question q;
+    question q[QUESTIONS];
     d->error[0] = 0;
-    if (!parse_question(desc->of, &q)) {
+    const unsigned questions = parse_questions(desc->of, q);
+    if (!questions) {
         wg_debug_fail(d, WG_ERR_ARGUMENT, "a location is " WG_WHY_LOCATIONS);
         return false;
     }
@@ -708,7 +731,7 @@ bool wg_why_text(wg_debug *d, wg_who who, const wg_why_desc *desc, wg_text *out)
     *w = (wg_why){.d = d, .desc = desc, .out = desc->json ? NULL : &branches, .j = &json};
     if (desc->json)
         wg_json_open(&json, NULL, '[');
-    bool ok = run_and_answer(w, wg_debug_index(d, who), &q);
+    bool ok = run_and_answer(w, wg_debug_index(d, who), q, questions);
     if (desc->json)
         wg_json_close(&json, ']');
     if (ok)

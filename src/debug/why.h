@@ -10,7 +10,7 @@
 #define WG_WHY_LOCATIONS \
     "l1:ADDRESS[+BYTES], dram:ADDRESS[+BYTES], dst:ROW[+ROWS], srca:BANK:ROW, srcb:BANK:ROW, lreg:N, gpr:THREAD:N, " \
     "config:BANK:WORD, " \
-    "threadconfig:THREAD:WORD or semaphore:N"
+    "threadconfig:THREAD:WORD or semaphore:N, or several with commas between"
 
 typedef struct wg_why_desc {
     const char *title;   /* of the run; NULL: none */

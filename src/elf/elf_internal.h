@@ -22,7 +22,13 @@ struct wg_elf {
     Dwarf *dwarf;
     bool dwarf_tried;
     bool out_of_memory;
+    struct wg_elf_path *path; /* of source files: as the debug information has them, and where they are */
+    size_t paths;
 };
+typedef struct wg_elf_path {
+    const char *given; /* libdw's */
+    char *full;        /* NULL: as given */
+} wg_elf_path;
 
 void wg_elf_lines_close(wg_elf *elf);
 

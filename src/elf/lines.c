@@ -4,14 +4,83 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* libdw reads a string up to its NUL: the sections with strings must end with one. It has decompressed them by now. */
+static bool strings_end(Elf *libelf)
+{
+    size_t names = 0;
+    if (elf_getshdrstrndx(libelf, &names) != 0)
+        return false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(libelf, section)) != NULL;) {
+        GElf_Shdr header;
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(libelf, names, header.sh_name) : NULL;
+        const char *kind = name ? strstr(name, "debug_") : NULL;
+        if (!kind || (strcmp(kind, "debug_str") != 0 && strcmp(kind, "debug_line_str") != 0))
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        if (data && data->d_buf && data->d_size && ((const char *)data->d_buf)[data->d_size - 1] != 0)
+            return false;
+    }
+    return true;
+}
 
 static Dwarf *dwarf_of(wg_elf *elf)
 {
     if (!elf->dwarf_tried && elf->libelf) {
         elf->dwarf_tried = true;
         elf->dwarf = dwarf_begin_elf(elf->libelf, DWARF_C_READ, NULL);
+        if (elf->dwarf && !strings_end(elf->libelf)) {
+            dwarf_end(elf->dwarf);
+            elf->dwarf = NULL;
+        }
     }
     return elf->dwarf;
+}
+
+/* Takes "folder/.." out of a path. */
+static void shorten(char *path)
+{
+    for (char *up; (up = strstr(path, "/../")) && up > path;) {
+        char *folder = up - 1;
+        while (folder > path && *folder != '/')
+            folder--;
+        memmove(folder, up + 3, strlen(up + 3) + 1);
+    }
+}
+
+enum { MOST_PATHS = 1024, LONGEST_PATH = 4096 };
+
+/* A name relative to where the compiler ran, as a path that exists; else as it is. */
+static const char *path_of(wg_elf *elf, Dwarf_Die *unit, const char *given)
+{
+    Dwarf_Attribute attribute;
+    if (!given || *given == '/')
+        return given;
+    for (size_t i = 0; i < elf->paths; i++)
+        if (elf->path[i].given == given)
+            return elf->path[i].full ? elf->path[i].full : given;
+    if (elf->paths == MOST_PATHS)
+        return given;
+    wg_elf_path *more = realloc(elf->path, (elf->paths + 1) * sizeof *more);
+    if (!more)
+        return given;
+    elf->path = more;
+    const char *from = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    char *full = NULL;
+    if (from && strlen(from) + strlen(given) < LONGEST_PATH && asprintf(&full, "%s/%s", from, given) < 0)
+        full = NULL;
+    if (full)
+        shorten(full);
+    if (full && access(full, R_OK) != 0) {
+        free(full);
+        full = NULL;
+    }
+    more[elf->paths++] = (wg_elf_path){given, full};
+    return full ? full : given;
 }
 
 /* A file without .debug_aranges (assembled by hand, say) is searched unit by unit. */
@@ -50,7 +119,7 @@ static bool line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
     int column = 0;
     if (dwarf_linecol(line, &column) != 0 || column < 0)
         column = 0;
-    *out = (wg_elf_line){file, (unsigned)number, (unsigned)column};
+    *out = (wg_elf_line){path_of(elf, &unit, file), (unsigned)number, (unsigned)column};
     return true;
 }
 
@@ -100,7 +169,7 @@ static bool descend(descent *d, Dwarf_Die *from, unsigned namespaces)
 }
 
 /* The caller's line of an inlined block. */
-static wg_elf_call call_of(Dwarf_Die *unit, Dwarf_Die *die)
+static wg_elf_call call_of(wg_elf *elf, Dwarf_Die *unit, Dwarf_Die *die)
 {
     wg_elf_call call = {.function = dwarf_diename(die)};
     Dwarf_Attribute attribute;
@@ -111,7 +180,7 @@ static wg_elf_call call_of(Dwarf_Die *unit, Dwarf_Die *die)
         !dwarf_attr(die, DW_AT_call_line, &attribute) || dwarf_formudata(&attribute, &line) != 0 ||
         dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || line == 0 || line > UINT32_MAX)
         return call;
-    call.file = dwarf_filesrc(files, file, NULL, NULL);
+    call.file = path_of(elf, unit, dwarf_filesrc(files, file, NULL, NULL));
     call.line = call.file ? (unsigned)line : 0;
     return call;
 }
@@ -131,7 +200,7 @@ unsigned wg_elf_inlined_at(wg_elf *elf, uint32_t address, wg_elf_call *call, uns
             break;
         if (dwarf_tag(&d.way[i]) != DW_TAG_inlined_subroutine)
             continue;
-        call[count] = call_of(&unit, &d.way[i]);
+        call[count] = call_of(elf, &unit, &d.way[i]);
         count += call[count].function != NULL;
     }
     elf->out_of_memory |= errno == ENOMEM;
@@ -142,6 +211,9 @@ bool wg_elf_out_of_memory(const wg_elf *elf) { return elf->out_of_memory; }
 
 void wg_elf_lines_close(wg_elf *elf)
 {
+    for (size_t i = 0; i < elf->paths; i++)
+        free(elf->path[i].full);
+    free(elf->path);
     if (elf->dwarf)
         dwarf_end(elf->dwarf);
     elf->dwarf = NULL;

@@ -53,18 +53,6 @@ static bool waits(const graph *g, unsigned core, wg_pages_wait *out)
     return c->waits && wg_pages_waits(g->dev->tile, core, c->info.pc, capacity, (void *)(uintptr_t)g, out);
 }
 
-/* The kernel's own line: where kernel_main stands, whatever is inlined into it and whatever it is inlined into. */
-static bool kernel_line(const wg_source *s, const char **file, unsigned *line)
-{
-    unsigned frame = s->calls; /* number of the function: 0 is the innermost */
-    for (unsigned i = 0; i < s->calls; i++)
-        if (s->call[i].function && strcmp(s->call[i].function, "kernel_main") == 0)
-            frame = i;
-    *file = frame ? s->call[frame - 1].file : s->file;
-    *line = frame ? s->call[frame - 1].line : s->line;
-    return *file != NULL;
-}
-
 /* " at reader.c:21", or whatever is known. */
 static const char *at_line(const graph *g, unsigned core, uint32_t pc, char room[272])
 {
@@ -72,7 +60,7 @@ static const char *at_line(const graph *g, unsigned core, uint32_t pc, char room
     const char *file;
     unsigned line;
     if (!pc || !g->history->source || !g->history->source(g->history->place_user, core, pc, &source) ||
-        !kernel_line(&source, &file, &line))
+        !wg_pages_line(&source, &file, &line))
         return at_place(g, core, pc, room, 272);
     const char *slash = strrchr(file, '/');
     snprintf(room, 272, " at %.200s:%u", slash ? slash + 1 : file, line);

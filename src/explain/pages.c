@@ -40,8 +40,6 @@ bool wg_pages_is_count(const wg_arch *arch, uint32_t address, unsigned *cb, bool
     return offset < WG_CBS * STREAM_BYTES && (*popped || number == wg_overlay_number(arch, WG_SR_DEST_BUF_SIZE));
 }
 
-uint32_t wg_pages_storereg(uint32_t insn) { return OWN_RAM + 4 * WG_GET(STOREREG, RegAddr, insn); }
-
 static void changed(wg_pages *p, uint32_t address, uint32_t value, const wg_event *e)
 {
     unsigned cb;
@@ -67,7 +65,7 @@ void wg_pages_event(void *user, const wg_event *e)
         changed(p, (uint32_t)e->b, 1, e);
     } else if (wg_opcode(e->word) == WG_OPCODE_STOREREG) {
         /* The count is in a GPR that was set just before; only a kernel pushes and pops in this way. */
-        changed(p, wg_pages_storereg(e->word), 1, e);
+        changed(p, wg_reg_address(e->word), 1, e);
     }
 }
 
@@ -234,6 +232,17 @@ static bool loop_ends(loop *l, unsigned core, ending *out)
             return ending_of(l, at, rv, out);
         }
     return false;
+}
+
+bool wg_pages_line(const wg_source *s, const char **file, unsigned *line)
+{
+    unsigned frame = s->calls; /* number of the function: 0 is the innermost */
+    for (unsigned i = 0; i < s->calls; i++)
+        if (s->call[i].function && strcmp(s->call[i].function, "kernel_main") == 0)
+            frame = i;
+    *file = frame ? s->call[frame - 1].file : s->file;
+    *line = frame ? s->call[frame - 1].line : s->line;
+    return *file != NULL;
 }
 
 /* ---- Waits ----------------------------------------------------------------------------------------------- */

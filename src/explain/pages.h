@@ -11,6 +11,7 @@
 #define WG_PAGES_H
 
 #include <waitgate/event.h>
+#include <waitgate/report.h>
 
 #include "machine/device.h"
 
@@ -36,8 +37,9 @@ void wg_pages_event(void *pages, const wg_event *e);
 
 /* Is it a circular buffer's count of pages pushed, or popped? As a core, or STOREREG, addresses it. */
 bool wg_pages_is_count(const wg_arch *arch, uint32_t address, unsigned *cb, bool *popped);
-/* The address that a STOREREG writes. */
-uint32_t wg_pages_storereg(uint32_t insn);
+
+/* The kernel's own line: where kernel_main stands, whatever is inlined into it and whatever it is inlined into. */
+bool wg_pages_line(const wg_source *s, const char **file, unsigned *line);
 
 /* What a polling core waits for. */
 typedef struct wg_pages_wait {

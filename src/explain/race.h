@@ -43,6 +43,13 @@ typedef enum wg_remedy_is {
     WG_REMEDY_NOT_ENOUGH /* with it inserted, the race remains, another appears, or results differ */
 } wg_remedy_is;
 
+/* What other legal timings show. */
+typedef enum wg_grade {
+    WG_GRADE_NONE,     /* none was tried */
+    WG_GRADE_WRONG,    /* one of them gives another result, or another end */
+    WG_GRADE_UNORDERED /* none of those that were tried does */
+} wg_grade;
+
 /* The kinds of insertions. */
 typedef enum wg_insert {
     WG_INSERT_WORD,       /* a push of `word` */
@@ -77,6 +84,9 @@ typedef struct wg_race {
     uint8_t inserts;       /* 0: insertions alone are not a remedy */
     uint32_t explains;     /* other reports that this one's remedy removes */
     uint32_t explained_by; /* the id of the report whose remedy removes this one; 0: none */
+    uint8_t grade;         /* wg_grade */
+    uint32_t timings;      /* tried, each with a delay at one of its parties */
+    wg_delay witness;      /* WG_GRADE_WRONG: the delay */
     wg_insertion insert[WG_INSERTIONS];
     uint32_t wider_word; /* of insert[0], where a wider wait may be needed; 0: none */
     char wider[240];     /* the remedy with that */
@@ -126,6 +136,8 @@ void wg_races_group_add(wg_races_group *group, wg_races *r, unsigned index);
 size_t wg_races_count(const wg_races *r);
 /* The program was run again with the remedy of this race inserted. */
 void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome);
+/* So many timings were tried; `witness`: the one that gives another result, or NULL. */
+void wg_races_grade(wg_races *r, size_t index, uint32_t timings, const wg_delay *witness);
 /* With the remedy of report `cause`, report `index` is gone, too. */
 void wg_races_explain(wg_races *r, size_t cause, size_t index);
 /* The narrow remedy is not enough: switches to the wider one; false: there is none. */

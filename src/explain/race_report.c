@@ -752,6 +752,17 @@ void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome)
         r->race[index].remedy_is = (uint8_t)outcome;
 }
 
+void wg_races_grade(wg_races *r, size_t index, uint32_t timings, const wg_delay *witness)
+{
+    if (index >= r->races)
+        return;
+    wg_race *race = &r->race[index];
+    race->timings = timings;
+    race->grade = witness ? WG_GRADE_WRONG : WG_GRADE_UNORDERED;
+    if (witness)
+        race->witness = *witness;
+}
+
 void wg_races_explain(wg_races *r, size_t cause, size_t index)
 {
     if (cause >= r->races || index >= r->races)

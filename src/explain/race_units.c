@@ -236,7 +236,7 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
     }
     if (space == WG_TOUCH_GPR && wg_opcode(e->word) == WG_OPCODE_STOREREG) {
         const wg_ref ref = wg_race_insn_ref(i, thread);
-        wg_race_pages(r, wg_pages_storereg(e->word), &ref);
+        wg_race_pages(r, wg_reg_address(e->word), &ref);
     }
     /*
      * Decided here: a bank that UNPACR_NOP hands over without waiting is handed over before the thread's next

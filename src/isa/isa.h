@@ -202,4 +202,8 @@ enum {
 static inline uint32_t wg_ttinsn_encode(uint32_t word) { return word << 2 | word >> 30; }
 static inline uint32_t wg_ttinsn_decode(uint32_t fetched) { return fetched >> 2 | fetched << 30; }
 
+/* The address that a LOADREG or STOREREG accesses. */
+#define WG_MMIO_BASE UINT32_C(0xFFB00000)
+static inline uint32_t wg_reg_address(uint32_t word) { return WG_MMIO_BASE + 4 * WG_GET(STOREREG, RegAddr, word); }
+
 #endif

@@ -60,12 +60,14 @@ typedef struct wg_tx_queue {
     uint32_t from, to, left, data;
     uint8_t kind;
     bool pending;
+    bool missing;  /* a TT-link packet was lost on the way, and is not yet sent again */
     bool told_any; /* a TT-link packet was sent since the link came up */
     uint8_t told;  /* the acknowledgement in the last one */
     /* TT-link packets, by number: acknowledged < head <= next <= end. Their sequence numbers are these modulo 256. */
     uint32_t head, next, end;
-    uint64_t told_at;  /* when the last TT-link packet was sent */
-    uint64_t heard_at; /* when the oldest unacknowledged one was sent, or an acknowledgement came */
+    uint64_t ordered_at; /* when the last command was written */
+    uint64_t told_at;    /* when the last TT-link packet was sent */
+    uint64_t heard_at;   /* when the oldest unacknowledged one was sent, or an acknowledgement came */
     wg_tx_packet packet[WG_ETH_UNACKED];
 } wg_tx_queue;
 
@@ -76,6 +78,7 @@ typedef struct wg_eth_end {
 
 typedef struct wg_eth_link {
     uint64_t up_at, cut_at; /* it works from the first cycle on, before the second */
+    uint64_t lose_every;    /* of so many frames that leave, the last is lost; 0: none is */
     wg_eth_end self, peer;
     bool up;             /* as software sees it */
     uint8_t turn;        /* the TX queue that goes first */
@@ -94,8 +97,13 @@ typedef struct wg_eth_link {
     wg_frames in, out;
 } wg_eth_link;
 
-/* The link comes into being: it is up from cycle `up_at` on, and cut from `cut_at` on (WG_NEVER: never). */
-void wg_eth_link_begin(struct wg_tile *t, uint64_t up_at, uint64_t cut_at, wg_eth_end self, wg_eth_end peer);
+/* What a link is like: up from cycle `up_at` on, cut from `cut_at` on (WG_NEVER: never), its ends, and what it loses. */
+typedef struct wg_eth_terms {
+    uint64_t up_at, cut_at, lose_every;
+    wg_eth_end self, peer;
+} wg_eth_terms;
+/* The link comes into being. */
+void wg_eth_link_begin(struct wg_tile *t, const wg_eth_terms *terms);
 void wg_eth_link_tick(struct wg_tile *t);
 /* A command of a TX queue, which has been checked. */
 void wg_eth_link_command(struct wg_tile *t, unsigned queue, uint32_t command);

@@ -27,7 +27,7 @@ typedef enum wg_fast_path {
 /* Events that keep cores with the clock: an instruction emits them in its own cycle, and only once. */
 #define WG_FAST_CORE_KINDS \
     (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_CORE_CONSUMED) | \
-     WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_TOUCH))
+     WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_TOUCH_L1))
 /* Events that a polling loop may emit: their observers see every iteration. */
 #define WG_FAST_POLL_KINDS \
     (WG_FAST_CORE_KINDS | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_FINDING) | \

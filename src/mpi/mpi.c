@@ -7,6 +7,7 @@
  *     gather     a message of each process to the first
  */
 #include <mpi.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ enum { FRAMES = 1, PARTS = 2 }; /* tags */
 
 typedef struct ranks {
     wg_transport t;
-    MPI_Request *sending; /* a request per process, and one more */
+    MPI_Request *sending; /* a request per process, and one more; … */
+    MPI_Status *status;   /* … what became of it */
 } ranks;
 
 static bool room_for(wg_message *m, size_t bytes)
@@ -34,17 +36,40 @@ static bool room_for(wg_message *m, size_t bytes)
     return true;
 }
 
+/*
+ * MPI waits at full speed. Where there are more processes than processors, the one that is waited for needs the processor: after
+ * some vain attempts, it is offered.
+ */
+enum { ATTEMPTS = 500 };
+static void offer(unsigned *attempts)
+{
+    if (++*attempts > ATTEMPTS)
+        (void)sched_yield();
+}
+
 /* The next message of this process, however long it is. */
 static bool receive(int from, int tag, wg_message *m)
 {
     MPI_Message message;
     MPI_Status status;
-    int bytes = 0;
-    if (MPI_Mprobe(from, tag, MPI_COMM_WORLD, &message, &status) != MPI_SUCCESS ||
-        MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0 || !room_for(m, (size_t)bytes + 1))
+    int bytes = 0, there = 0;
+    for (unsigned attempts = 0; !there; offer(&attempts))
+        if (MPI_Improbe(from, tag, MPI_COMM_WORLD, &there, &message, &status) != MPI_SUCCESS)
+            return false;
+    if (MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0 || !room_for(m, (size_t)bytes + 1))
         return false;
     m->bytes = (size_t)bytes;
     return MPI_Mrecv(m->data, bytes, MPI_BYTE, &message, &status) == MPI_SUCCESS;
+}
+
+/* Until all of them are complete. */
+static bool finish(ranks *r, int count)
+{
+    int done = 0;
+    for (unsigned attempts = 0; !done; offer(&attempts))
+        if (MPI_Testall(count, r->sending, &done, r->status) != MPI_SUCCESS)
+            return false;
+    return true;
 }
 
 static bool send(int to, int tag, const wg_message *m, MPI_Request *request)
@@ -71,7 +96,7 @@ static bool exchange(wg_transport *t, const bool *peers, const wg_message *out, 
     for (unsigned i = 0; peers && ok && i < t->ranks; i++)
         if (peers[i])
             ok = receive((int)i, FRAMES, &in[i]);
-    ok = ok && MPI_Waitall(sending, r->sending, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+    ok = ok && finish(r, sending);
     if (ok)
         memcpy(value, least, values * sizeof *value);
     return ok;
@@ -83,7 +108,7 @@ static bool gather(wg_transport *t, const wg_message *mine, wg_message *in)
     bool ok = send(0, PARTS, mine, &r->sending[0]);
     for (unsigned i = 0; ok && !t->rank && i < t->ranks; i++)
         ok = receive((int)i, PARTS, &in[i]);
-    return ok && MPI_Wait(&r->sending[0], MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    return ok && finish(r, 1);
 }
 
 static void abort_all(wg_transport *t, int status)
@@ -97,6 +122,7 @@ static void close_ranks(wg_transport *t)
     ranks *r = t->self;
     (void)MPI_Finalize();
     free(r->sending);
+    free(r->status);
     free(r);
 }
 
@@ -129,6 +155,7 @@ wg_transport *wg_transport_open(unsigned version, char *error, size_t room)
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
     r->sending = calloc((size_t)size + 1, sizeof *r->sending);
+    r->status = calloc((size_t)size + 1, sizeof *r->status);
     r->t = (wg_transport){.rank = (unsigned)rank,
                           .ranks = (unsigned)size,
                           .self = r,
@@ -136,10 +163,9 @@ wg_transport *wg_transport_open(unsigned version, char *error, size_t room)
                           .gather = gather,
                           .abort = abort_all,
                           .close = close_ranks};
-    if (!r->sending) {
+    if (!r->sending || !r->status) {
         (void)snprintf(error, room, "out of memory");
-        (void)MPI_Finalize();
-        free(r);
+        close_ranks(&r->t);
         return NULL;
     }
     if (rank == 0)

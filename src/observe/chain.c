@@ -16,14 +16,15 @@ static uint64_t hash_of(const wg_cost *c)
 {
     uint64_t h = mix(c->pc, c->word);
     h = mix(h, (uint64_t)c->address << 32 | (uint64_t)c->resource << 16 | c->holder);
+    h = mix(h, c->ended_pc);
     return mix(h, (uint64_t)c->tile << 24 | (uint64_t)c->track << 16 | (uint64_t)c->core << 8 | c->doing);
 }
 
 static bool same(const wg_cost *a, const wg_cost *b)
 {
     return a->pc == b->pc && a->word == b->word && a->address == b->address && a->resource == b->resource &&
-           a->holder == b->holder && a->track == b->track && a->core == b->core && a->doing == b->doing &&
-           a->tile == b->tile;
+           a->ended_pc == b->ended_pc && a->holder == b->holder && a->track == b->track && a->core == b->core &&
+           a->doing == b->doing && a->tile == b->tile;
 }
 
 /* Twice as many slots; the costs stay where they are. */
@@ -201,7 +202,9 @@ static bool follow_packet(walk *w, const wg_link *link)
                       .core = s->core,
                       .track = (uint8_t)(WG_AGENT_NIU0 + s->noc),
                       .holder = WG_AGENT_NONE,
-                      .tile = (uint16_t)(1 + (wg_packet_is_answer(a) ? a->sender : here->tile))};
+                      .tile = (uint16_t)(here->alone              ? 0
+                                         : wg_packet_is_answer(a) ? 1 + a->sender
+                                                                  : 1 + here->tile)};
     if (wg_packet_is_answer(a)) {
         unsigned other = tile_of(w, a->sender);
         const wg_arrival *there =

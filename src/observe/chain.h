@@ -27,17 +27,21 @@
 typedef struct wg_cost {
     uint32_t pc, word; /* the instruction; both 0: none */
     uint32_t address;  /* the polled address */
-    uint16_t resource; /* as in wg_stall */
-    uint8_t holder;    /* the agent that ended it, if it is a wait and that is known; else WG_AGENT_NONE */
-    uint8_t track;     /* wg_agent */
-    uint8_t core;      /* the core whose program contains `pc` */
-    uint8_t doing;     /* wg_doing; of a packet: wg_flight */
-    uint16_t tile;     /* 1 + the tile that ended it, or of a packet: its other end; 0: none */
+    uint32_t ended_pc; /* of polling: the instruction that ended it; 0: not known */
+    union {
+        uint16_t resource;   /* as in wg_stall */
+        uint16_t ended_core; /* of polling: the core whose program contains `ended_pc` */
+    };
+    uint8_t holder; /* the agent that ended it, if it is a wait and that is known; else WG_AGENT_NONE */
+    uint8_t track;  /* wg_agent */
+    uint8_t core;   /* the core whose program contains `pc` */
+    uint8_t doing;  /* wg_doing; of a packet: wg_flight */
+    uint16_t tile;  /* 1 + the tile that ended it, or of a packet: its other end; 0: none */
     uint64_t cycles;
     uint64_t times; /* number of occurrences */
 } wg_cost;
 
-/* Pieces of the path in which a packet was under way. Their track is WG_AGENT_NIU0 or 1, `pc` is that of the command. */
+/* Pieces of the path in which a packet was under way. Their track is WG_AGENT_NIU0 or 1, `pc` is that of the command; a tile alone sends to itself. */
 typedef enum wg_flight {
     WG_FLIGHT_REQUEST = WG_DOING_WORK, /* to the other tile */
     WG_FLIGHT_THERE,                   /* the other tile's NIU has it, and has not answered yet */

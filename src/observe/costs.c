@@ -33,23 +33,71 @@ static void spend(wg_costs *p, uint64_t from, uint64_t to, const wg_cost *what)
         wg_cost_add(&p->table, &c);
 }
 
+/* ---- The part of the run that counts ---- */
+
+bool wg_milestone_is(const wg_milestone *stone, const wg_event *e, const uint8_t *l1)
+{
+    uint32_t value;
+    if (stone->kind == WG_MILESTONE_PC)
+        return e->kind == WG_EV_CORE_RETIRE && e->a == stone->address;
+    if (stone->kind != WG_MILESTONE_STORE)
+        return false;
+    if (e->kind == WG_EV_CORE_REQUEST)
+        return e->c == WG_REQ_WRITE && WG_REQUEST_PATH(e->word) != WG_PATH_L1 && e->a == stone->address &&
+               (uint32_t)e->b == stone->value;
+    if (e->kind != WG_EV_TOUCH || e->a != WG_TOUCH_L1 || !(e->how & WG_TOUCH_WRITE) || !wg_track_is_core(e->agent) ||
+        e->b > stone->address || stone->address + UINT64_C(4) > e->b + e->c)
+        return false;
+    memcpy(&value, l1 + stone->address, 4);
+    return value == stone->value;
+}
+
+static void window(wg_costs *p, const wg_event *e)
+{
+    if (wg_milestone_is(&p->from_stone, e, p->l1)) {
+        p->from = e->cycle;
+        p->from_stone.kind = WG_MILESTONE_NONE;
+    }
+    if (p->from_stone.kind == WG_MILESTONE_NONE && e->cycle > p->from && wg_milestone_is(&p->to_stone, e, p->l1)) {
+        p->to = e->cycle;
+        p->to_stone.kind = WG_MILESTONE_NONE;
+    }
+}
+
 /* ---- Cores ---- */
 
-static unsigned writer_slot(uint32_t address) { return address >> 2 & (WG_COSTS_WRITERS - 1); }
+enum { FEW_BYTES = 16 }; /* of which each word is noted */
+
+static unsigned writer_slot(uint32_t address) { return (address >> 2) * 0x9E3779B1u >> 20 & (WG_COSTS_WRITERS - 1); }
+static bool is_own_ram(uint32_t address) { return address >> 16 == WG_MMIO_BASE >> 16; }
+
+/* NULL: not known. */
+static const wg_costs_write *last_write(const wg_costs *p, uint32_t address)
+{
+    const wg_costs_write *word = &p->word[writer_slot(address)], *last = word->address == address ? word : NULL;
+    for (unsigned i = 0; i < WG_COSTS_BLOCKS; i++) {
+        const wg_costs_write *b = &p->block[i];
+        if (address - b->address < b->bytes && (!last || b->cycle > last->cycle))
+            last = b;
+    }
+    return last;
+}
 
 /* Who ended the polling: whoever wrote the word last, or the packet that changed the NIU's register. */
 static void find_holder(wg_costs *p, wg_costs_core *k, uint64_t now)
 {
     const uint32_t address = k->polled.what.address;
-    const unsigned slot = writer_slot(address);
     const wg_arrival *a = wg_packets_ended(&p->chain.packets, address, k->polled.from, now);
-    bool core = address && p->wrote[slot].address == address;
-    if (wg_packets_niu(address) < 2)
+    const wg_costs_write *w = address ? last_write(p, address) : NULL;
+    if (wg_packets_niu(address) < 2) {
         k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + wg_packets_niu(address));
-    else if (core && (!a || p->wrote[slot].cycle > a->cycle))
-        k->polled.what.holder = p->wrote[slot].core;
-    else if (a)
+    } else if (w && (!a || w->cycle > a->cycle)) {
+        k->polled.what.holder = w->agent;
+        k->polled.what.ended_pc = w->pc;
+        k->polled.what.ended_core = w->core;
+    } else if (a) {
         k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + a->noc);
+    }
     if (a && wg_track_is_niu(k->polled.what.holder) && !p->chain.packets.alone)
         k->polled.what.tile = (uint16_t)(1 + a->sender);
 }
@@ -72,7 +120,7 @@ static void iteration_ends(wg_costs *p, wg_costs_core *k, bool polled, uint64_t 
         what.word = k->load_word;
         what.address = k->address;
         what.doing = WG_DOING_POLLING;
-        what.resource = 0;
+        what.ended_pc = what.ended_core = 0;
         what.holder = WG_AGENT_NONE;
         what.tile = 0;
         if (k->polled.from == k->polled.to)
@@ -126,7 +174,7 @@ static void core_retires(wg_costs *p, const wg_event *e)
         k->signature = mix(mix(k->signature, pc), e->b) | 1;
     bool load = wg_rv_opcode(e->word) == WG_RV_LOAD;
     unsigned base = wg_rv_rs1(e->word);
-    if (load && !k->load_pc) { /* the first load of the iteration */
+    if (load && (!k->load_pc || is_own_ram(k->address))) { /* the first one that others can answer */
         k->load_pc = pc;
         k->load_word = e->word;
         k->address = k->known >> base & 1 ? k->r[base] + wg_rv_imm_i(e->word) : 0;
@@ -140,6 +188,29 @@ static void core_retires(wg_costs *p, const wg_event *e)
         core_spends(p, &now, e->cycle + 1);
 }
 
+static void wrote(wg_costs *p, uint32_t address, uint32_t bytes, const wg_event *e, unsigned core)
+{
+    wg_costs_write w = {e->cycle, address & ~3u, bytes, e->pc, e->agent, (uint8_t)core};
+    if (bytes > FEW_BYTES) {
+        p->block[p->blocks++ % WG_COSTS_BLOCKS] = w;
+        return;
+    }
+    for (; w.address < address + bytes; w.address += 4)
+        p->word[writer_slot(w.address)] = w;
+}
+
+/* A core or a unit writes to L1. */
+static void touched(wg_costs *p, const wg_event *e)
+{
+    const unsigned thread = e->thread % WG_THREADS;
+    wg_event by = *e;
+    if (!(e->how & WG_TOUCH_WRITE))
+        return;
+    if (e->agent == WG_AGENT_SCALAR) /* what its thread waited for before is the cause */
+        by.agent = (uint8_t)(WG_AGENT_THREAD0 + thread);
+    wrote(p, (uint32_t)e->b, (uint32_t)e->c, &by, wg_track_is_core(e->agent) ? e->agent : p->pusher[thread]);
+}
+
 /* Requests show the address that a load polls, and the writers of words. */
 static void core_requests(wg_costs *p, const wg_event *e)
 {
@@ -147,11 +218,9 @@ static void core_requests(wg_costs *p, const wg_event *e)
     uint32_t address = (uint32_t)e->a;
     if (e->kind == WG_EV_CORE_REQUEST && k->load_pc && !k->address && e->c == WG_REQ_READ)
         k->address = address;
-    if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ) {
-        p->wrote[writer_slot(address)].address = address;
-        p->wrote[writer_slot(address)].core = e->agent;
-        p->wrote[writer_slot(address)].cycle = e->cycle;
-    }
+    if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ && WG_REQUEST_PATH(e->word) != WG_PATH_L1 &&
+        !is_own_ram(address))
+        wrote(p, address, 4, e, e->agent);
 }
 
 /* ---- Units ---- */
@@ -161,6 +230,11 @@ static void unit_spends(wg_costs *p, const wg_interval *i, uint64_t to)
     wg_costs_unit *u = &p->unit[i->track];
     uint64_t from = i->from > u->done ? i->from : u->done;
     u->done = to > u->done ? to : u->done;
+    if (i->doing != WG_DOING_IDLE && counted(p, from, to)) {
+        u->last = to < p->to ? to : p->to;
+        u->first = u->busy ? u->first : from > p->from ? from : p->from;
+        u->busy += i->doing == WG_DOING_WORK ? counted(p, from, to) : 0;
+    }
     wg_cost c = {.track = i->track, .doing = i->doing, .holder = WG_AGENT_NONE};
     if (i->doing == WG_DOING_IDLE) {
         c.holder = u->fed_by;
@@ -282,36 +356,30 @@ void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held)
     wg_tracks_begin(&p->tracks, cycle, held, interval, p);
 }
 
-void wg_costs_place(wg_costs *p, wg_arch_id arch, unsigned tile, bool alone)
+void wg_costs_place(wg_costs *p, wg_arch_id arch, unsigned tile, bool alone, const uint8_t *l1)
 {
+    p->l1 = l1;
     p->chain.packets.arch = arch;
     p->chain.packets.tile = (uint16_t)tile;
     p->chain.packets.alone = alone;
-}
-
-static void window(wg_costs *p, const wg_event *e)
-{
-    if (p->from_pc && e->a == p->from_pc) {
-        p->from = e->cycle;
-        p->from_pc = 0;
-    }
-    if (p->to_pc && e->a == p->to_pc && !p->from_pc && e->cycle > p->from) {
-        p->to = e->cycle;
-        p->to_pc = 0;
-    }
 }
 
 void wg_costs_event(void *user, const wg_event *e)
 {
     wg_costs *p = user;
     wg_packets_event(&p->chain.packets, e);
-    if (e->agent >= WG_TRACKS)
+    if (e->kind == WG_EV_TOUCH) {
+        window(p, e);
+        touched(p, e);
+    }
+    if (e->agent >= WG_TRACKS || e->kind == WG_EV_TOUCH)
         return;
     bool core = wg_track_is_core(e->agent), gate = wg_track_is_thread(e->agent);
     if (core && e->kind == WG_EV_CORE_RETIRE) {
         window(p, e);
         core_retires(p, e);
     } else if (core && (e->kind == WG_EV_CORE_REQUEST || e->kind == WG_EV_CORE_RESPONSE)) {
+        window(p, e);
         core_requests(p, e);
     } else if (e->kind == WG_EV_SEMAPHORE) {
         p->poster[e->a & 7] = e->agent;
@@ -321,6 +389,10 @@ void wg_costs_event(void *user, const wg_event *e)
     } else if (e->kind == WG_EV_COMPLETED && wg_track_is_unit(e->agent)) {
         unit_completes(p, e);
     }
+    if (gate && e->kind == WG_EV_ISSUED)
+        p->pusher[e->agent - WG_AGENT_THREAD0] = (uint8_t)e->c;
+    if (gate && e->kind == WG_EV_ISSUED && wg_opcode(e->word) == WG_OPCODE_STOREREG)
+        wrote(p, wg_reg_address(e->word), 4, e, (unsigned)e->c);
     bool feeds = gate && e->kind == WG_EV_ISSUED && e->b < WG_TRACKS && wg_track_is_unit((unsigned)e->b);
     if (feeds)
         p->unit[e->b].fed_by = e->agent;
@@ -346,6 +418,8 @@ static int dearest(const void *left, const void *right)
         return a->holder < b->holder ? -1 : 1;
     if (a->tile != b->tile)
         return a->tile < b->tile ? -1 : 1;
+    if (a->ended_pc != b->ended_pc)
+        return a->ended_pc < b->ended_pc ? -1 : 1;
     uint64_t x = (uint64_t)a->resource << 32 | a->address, y = (uint64_t)b->resource << 32 | b->address;
     if (x != y)
         return x < y ? -1 : 1;
@@ -362,7 +436,7 @@ void wg_costs_end(wg_costs *p, uint64_t cycle)
     for (unsigned i = 0; i < WG_TRACKS; i++)
         if (wg_track_is_core(i))
             iteration_ends(p, &p->core[i], false, cycle);
-    if (p->from_pc) /* that pc was never executed */
+    if (p->from_stone.kind != WG_MILESTONE_NONE) /* it was never reached */
         p->from = cycle;
     p->to = p->to < cycle ? p->to : cycle;
     p->from = p->from < p->to ? p->from : p->to;

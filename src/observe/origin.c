@@ -81,7 +81,8 @@ void wg_origin_event(void *user, const wg_event *e)
                        .agent = e->agent,
                        .thread = e->thread,
                        .reads = e->how & WG_TOUCH_READ,
-                       .writes = e->how & WG_TOUCH_WRITE};
+                       .writes = e->how & WG_TOUCH_WRITE,
+                       .buffered = e->how & WG_TOUCH_BUFFERED};
     switch (e->a) {
     case WG_TOUCH_L1:
     case WG_TOUCH_GPR:
@@ -129,6 +130,43 @@ typedef struct part {
     uint32_t bits; /* of a word of configuration: those without a write found yet */
 } part;
 
+enum { FAR = 4096 }; /* cycles that an instruction stays in its unit, or its bytes in a packer's buffer, at most */
+
+/* The packer's write `i` took a byte to L1: the write that put it into the buffer, which may be an earlier one. */
+static size_t buffered_by(const wg_origin *o, size_t i, uint32_t byte)
+{
+    const wg_data_touch *w = &o->touch[i];
+    size_t found = i;
+    for (size_t k = i; k-- > 0 && o->touch[k].cycle + FAR > w->cycle;) {
+        const wg_data_touch *t = &o->touch[k];
+        if (t->agent != WG_AGENT_PACK || t->space != WG_TOUCH_L1 || !t->writes || byte - t->first >= t->count)
+            continue;
+        if (!t->buffered)
+            break;
+        found = k;
+    }
+    return found;
+}
+
+/* Tells who wrote these bytes, or what else they are, piece by piece. */
+static void tell(const wg_origin *o, size_t i, uint32_t first, uint32_t end,
+                 void (*found)(void *user, size_t touch, uint32_t first, uint32_t count), void *user)
+{
+    const wg_data_touch *t = &o->touch[i];
+    if (t->agent != WG_AGENT_PACK || t->space != WG_TOUCH_L1) {
+        found(user, i, first, end - first);
+        return;
+    }
+    while (first < end) {
+        const size_t by = buffered_by(o, i, first);
+        uint32_t next = first + 1;
+        while (next < end && buffered_by(o, i, next) == by)
+            next++;
+        found(user, by, first, next - first);
+        first = next;
+    }
+}
+
 void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint32_t count, size_t before,
                        void (*found)(void *user, size_t touch, uint32_t first, uint32_t count), void *user)
 {
@@ -136,7 +174,7 @@ void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint3
     unsigned parts = count ? 1 : 0;
     for (size_t i = before < o->count ? before : o->count; i-- > 0 && parts;) {
         const wg_data_touch *t = &o->touch[i];
-        if (!t->writes || t->space != space)
+        if (!t->writes || t->buffered || t->space != space)
             continue;
         for (unsigned k = 0; k < parts; k++) {
             uint32_t end = t->first + (is_config(space) ? 1 : t->count);
@@ -144,7 +182,7 @@ void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint3
             uint32_t high = end < open[k].end ? end : open[k].end;
             if (low >= high || (is_config(space) && !(t->count & open[k].bits)))
                 continue;
-            found(user, i, low, high - low);
+            tell(o, i, low, high, found, user);
             if (is_config(space) && (open[k].bits &= ~t->count)) {
                 open[k].seen++;
                 continue;
@@ -167,10 +205,7 @@ void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint3
 
 void wg_origin_reads(const wg_origin *o, size_t write, void (*found)(void *user, size_t touch), void *user)
 {
-    enum {
-        FAR = 4096, /* cycles that an instruction stays in its unit, at most */
-        LOAD = 2    /* cycles from the issue of SFPLOAD to its read, at most */
-    };
+    enum { LOAD = 2 }; /* cycles from the issue of SFPLOAD to its read, at most */
     const wg_data_touch *w = &o->touch[write];
     size_t last = write;
     /* SFPLOAD's LReg is noted when it is issued, the rows of Dst when they are read. */

@@ -17,6 +17,7 @@ typedef struct wg_data_touch {
     uint32_t pc, word;
     uint8_t space, agent, thread;
     bool reads, writes;
+    bool buffered; /* a packer's: it goes to L1 with a later one */
 } wg_data_touch;
 
 /* A packet that left this tile, or arrived. */

@@ -15,7 +15,7 @@ void wg_sink_flush(wg_sink_out *out)
     out->used = 0;
 }
 
-void wg_sink_bytes(wg_sink_out *out, const void *bytes, size_t count)
+void wg_sink_much(wg_sink_out *out, const void *bytes, size_t count)
 {
     const char *from = bytes;
     while (count) {
@@ -28,8 +28,6 @@ void wg_sink_bytes(wg_sink_out *out, const void *bytes, size_t count)
         count -= part;
     }
 }
-
-void wg_sink_text(wg_sink_out *out, const char *text) { wg_sink_bytes(out, text, strlen(text)); }
 
 void wg_sink_printf(wg_sink_out *out, const char *format, ...)
 {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef bool (*wg_sink_write)(void *user, const char *text, size_t bytes);
 
@@ -15,11 +16,20 @@ typedef struct wg_sink_out {
     void *write_user;
     bool failed;
     size_t used;
-    char buffer[16384];
+    char buffer[32768];
 } wg_sink_out;
 void wg_sink_printf(wg_sink_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void wg_sink_bytes(wg_sink_out *out, const void *bytes, size_t count);
-void wg_sink_text(wg_sink_out *out, const char *text);
+void wg_sink_much(wg_sink_out *out, const void *bytes, size_t count);
+static inline void wg_sink_bytes(wg_sink_out *out, const void *bytes, size_t count)
+{
+    if (count > sizeof out->buffer - out->used) {
+        wg_sink_much(out, bytes, count);
+        return;
+    }
+    memcpy(out->buffer + out->used, bytes, count);
+    out->used += count;
+}
+static inline void wg_sink_text(wg_sink_out *out, const char *text) { wg_sink_bytes(out, text, strlen(text)); }
 void wg_sink_number(wg_sink_out *out, uint64_t value); /* decimal */
 void wg_sink_json(wg_sink_out *out, const char *text); /* quoted and escaped */
 void wg_sink_flush(wg_sink_out *out);
@@ -28,7 +38,7 @@ void wg_sink_flush(wg_sink_out *out);
 typedef struct wg_sink_words {
     /* The instruction as text; `agent` tells whether the word is a core's or a thread's. */
     const char *(*text)(void *user, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
-    /* "compute_tile+0x1c (kernel.cc:42)", or "". */
+    /* "kernel.cc:42 compute_tile", or "". */
     const char *(*place)(void *user, unsigned core, uint32_t pc, char *room, size_t bytes);
     /* The function around `pc` and its addresses [*low, *high), or "". */
     const char *(*function)(void *user, unsigned core, uint32_t pc, uint32_t *low, uint32_t *high, char *room,

@@ -29,7 +29,7 @@ void wg_commit_log_event(void *log, const wg_event *e);
  */
 enum { WG_TRACE_SLOTS = 16, WG_TRACE_AGENTS = WG_AGENT_NIU1 + 1 };
 typedef struct wg_trace_slot {
-    uint64_t id, parent, since;
+    uint64_t id, parent, since, arrow;
     uint32_t word, pc;
     uint8_t thread, core;
     bool used;
@@ -89,12 +89,14 @@ typedef struct wg_trace {
     wg_trace_meter meter[WG_TRACE_METERS];
     uint32_t named[WG_TRACE_AGENTS]; /* bit per slot */
     uint32_t counted;                /* bit per counter */
+    uint64_t passes;                 /* the arrow of the instruction that passes its gate now; 0: none */
     wg_trace_text text[WG_TRACE_TEXTS], place[WG_TRACE_TEXTS];
 } wg_trace;
 #define WG_TRACE_EVENTS \
     (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) | \
      WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_FINDING) | WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_RELEASED) | \
-     WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
+     WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH_L1) | WG_EV_BIT(WG_EV_NOC_SENT) | \
+     WG_EV_BIT(WG_EV_NOC_ARRIVED))
 /* `trace` has its file, words and tile, and is zero otherwise. */
 void wg_trace_begin(wg_trace *trace, uint64_t cycle, unsigned held);
 void wg_trace_event(void *trace, const wg_event *e);

@@ -37,6 +37,12 @@ void wg_trace_name_track(wg_trace *t, unsigned agent, unsigned slot, const char 
     t->file->format->track(t->file, wg_trace_track(t, agent, slot), name);
 }
 
+/* A track is described before anything refers to it. */
+static void name_agent(wg_trace *t, unsigned agent)
+{
+    wg_trace_name_track(t, agent, 0, wg_sink_agent(&t->words, agent));
+}
+
 void wg_trace_arrow(wg_trace *t, const char *name, wg_trace_at from, uint64_t from_cycle, wg_trace_at to,
                     uint64_t to_cycle)
 {
@@ -100,6 +106,7 @@ typedef struct details {
     wg_trace_arg arg[MOST_ARGS];
     unsigned count;
     char word[16];
+    uint64_t arrow_out, arrow_in;
 } details;
 
 static void add_text(details *d, const char *key, const char *text)
@@ -109,21 +116,25 @@ static void add_text(details *d, const char *key, const char *text)
 }
 static void add_number(details *d, const char *key, uint64_t n) { d->arg[d->count++] = (wg_trace_arg){key, NULL, n}; }
 
-/* Four arguments, at most. */
-static void add_instruction(details *d, const char *text, uint32_t word, uint64_t id, uint64_t parent)
+/* Three arguments, at most. */
+static void add_instruction(details *d, uint32_t word, uint64_t id, uint64_t parent)
 {
-    snprintf(d->word, sizeof d->word, "0x%08x", word);
+    d->word[0] = '0';
+    d->word[1] = 'x';
+    for (unsigned i = 0; i < 8; i++)
+        d->word[2 + i] = "0123456789abcdef"[word >> (28 - 4 * i) & 15];
+    d->word[10] = 0;
     add_text(d, "word", d->word);
     add_number(d, "id", id);
     if (parent)
         add_number(d, "parent", parent);
-    add_text(d, "text", text);
 }
 
 static void slice(wg_trace *t, wg_trace_at at, const char *name, const char *category, uint64_t from, uint64_t to,
                   const details *d)
 {
-    t->file->format->slice(t->file, &(wg_trace_box){at, name, category, from, to, d->arg, d->count});
+    t->file->format->slice(t->file,
+                           &(wg_trace_box){at, name, category, from, to, d->arg, d->count, d->arrow_out, d->arrow_in});
 }
 
 static void interval(void *user, const wg_interval *i)
@@ -135,11 +146,12 @@ static void interval(void *user, const wg_interval *i)
     const unsigned core = wg_track_is_core(i->track) ? i->track : i->core;
     details d = {.count = 0};
     char reason[64];
-    wg_trace_name_track(t, i->track, 0, wg_sink_agent(&t->words, i->track));
+    name_agent(t, i->track);
     if (i->doing == WG_DOING_WORK && wg_track_is_thread(i->track)) {
         const char *text = instruction(t, i->track, i->pc, i->word);
-        add_instruction(&d, text, i->word, i->id, i->parent);
+        add_instruction(&d, i->word, i->id, i->parent);
         add_text(&d, "at", place(t, core, i->pc));
+        d.arrow_out = t->passes;
         slice(t, at, text, "issued", i->from, i->to, &d);
         return;
     }
@@ -147,8 +159,10 @@ static void interval(void *user, const wg_interval *i)
         add_text(&d, "because", wg_doing_text(i->track, i->doing));
     if (i->doing >= WG_DOING_STALL && i->stall.holder < WG_AGENT_COUNT)
         add_text(&d, "holder", wg_sink_agent(&t->words, i->stall.holder));
-    if (i->id)
-        add_instruction(&d, instruction(t, i->track, i->pc, i->word), i->word, i->id, i->parent);
+    if (i->id) {
+        add_instruction(&d, i->word, i->id, i->parent);
+        add_text(&d, "text", instruction(t, i->track, i->pc, i->word));
+    }
     if (i->pc)
         add_text(&d, "at", place(t, core, i->pc));
     slice(t, at, wg_doing_name(i->track, i->doing, reason, sizeof reason),
@@ -189,29 +203,34 @@ static void core_retires(wg_trace *t, const wg_event *e)
 /* A core's push; the host's have no track. */
 static void note_push(wg_trace *t, const wg_event *e)
 {
-    if (e->thread < 3 && e->c < WG_AGENT_THREAD0 && !WG_IS_HOST_PC(e->pc))
-        t->push[e->thread][e->id % WG_TRACE_PUSHES] =
-            (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, (unsigned)e->c, 0).tid};
+    if (e->thread >= 3 || e->c >= WG_AGENT_THREAD0 || WG_IS_HOST_PC(e->pc))
+        return;
+    name_agent(t, (unsigned)e->c);
+    t->push[e->thread][e->id % WG_TRACE_PUSHES] =
+        (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, (unsigned)e->c, 0).tid};
 }
 
-/* The instruction, or the MOP or REPLAY that made it, was pushed. */
+/* The instruction was pushed, or it is the first that a MOP or REPLAY makes, and that was pushed. */
 static void arrow_from_push(wg_trace *t, const wg_event *e)
 {
     uint64_t id = e->parent ? e->parent : e->id;
     if (e->thread >= 3)
         return;
-    const wg_trace_end_point *push = &t->push[e->thread][id % WG_TRACE_PUSHES];
-    if (push->tid && push->id == id)
+    wg_trace_end_point *push = &t->push[e->thread][id % WG_TRACE_PUSHES];
+    if (push->tid && push->id == id) {
         wg_trace_arrow(t, "push", (wg_trace_at){t->tile.pid, push->tid}, push->cycle,
                        wg_trace_track(t, WG_AGENT_THREAD0 + e->thread, 0), e->cycle);
+        push->tid = 0;
+    }
 }
 
 /* A thread's SEMPOST, SEMGET or SEMINIT passes, or a core's access is processed. */
 static void note_post(wg_trace *t, const wg_event *e)
 {
-    if (wg_track_is_thread(e->agent) || wg_track_is_core(e->agent))
-        t->post[e->a & 7] =
-            (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, e->agent, 0).tid};
+    if (!wg_track_is_thread(e->agent) && !wg_track_is_core(e->agent))
+        return;
+    name_agent(t, e->agent);
+    t->post[e->a & 7] = (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, e->agent, 0).tid};
 }
 
 static void arrow_to_wait(wg_trace *t, const wg_event *e)
@@ -241,12 +260,11 @@ static void unit_slot_end(wg_trace *t, unsigned unit, unsigned slot, uint64_t cy
     wg_trace_name_track(t, unit, slot, name);
     const unsigned thread = WG_AGENT_THREAD0 + l->thread % WG_THREADS;
     const char *text = instruction(t, thread, l->pc, l->word);
-    details d = {.count = 0};
+    details d = {.count = 0, .arrow_in = l->arrow};
     add_number(&d, "thread", l->thread);
-    add_instruction(&d, text, l->word, l->id, l->parent);
+    add_number(&d, "id", l->id);
     add_text(&d, "at", place(t, l->core, l->pc));
     slice(t, at, text, "executing", l->since, cycle > l->since ? cycle : l->since + 1, &d);
-    wg_trace_arrow(t, "pass", wg_trace_track(t, thread, 0), l->since, at, l->since);
     l->used = false;
 }
 
@@ -260,6 +278,7 @@ static void unit_enter(wg_trace *t, const wg_event *e)
     t->slot[unit][slot] = (wg_trace_slot){.id = e->id,
                                           .parent = e->parent,
                                           .since = e->cycle,
+                                          .arrow = t->passes,
                                           .word = e->word,
                                           .pc = e->pc,
                                           .thread = e->thread,
@@ -324,6 +343,8 @@ static void touched(wg_trace *t, const wg_event *e)
 
 static void instant(wg_trace *t, const wg_event *e, const char *name)
 {
+    if (e->agent < WG_TRACKS)
+        name_agent(t, e->agent);
     wg_trace_at at =
         e->agent < WG_TRACKS ? wg_trace_track(t, e->agent, 0) : (wg_trace_at){.pid = t->tile.pid, .tid = 0};
     t->file->format->instant(t->file, at, name, e->cycle);
@@ -348,6 +369,8 @@ void wg_trace_event(void *user, const wg_event *e)
         "SrcA bank 0 belongs to the Matrix Unit", "SrcA bank 1 belongs to the Matrix Unit",
         "SrcB bank 0 belongs to the Matrix Unit", "SrcB bank 1 belongs to the Matrix Unit"};
     char name[64];
+    bool enters = e->kind == WG_EV_ISSUED && e->b < WG_TRACKS && wg_track_is_unit((unsigned)e->b);
+    t->passes = enters ? ++t->file->flows : 0;
     wg_tracks_event(&t->tracks, e);
     switch (e->kind) {
     case WG_EV_PUSHED: note_push(t, e); break;

@@ -29,12 +29,14 @@ typedef struct wg_trace_box {
     uint64_t from, to; /* [from, to) */
     const wg_trace_arg *arg;
     unsigned args;
+    uint64_t arrow_out, arrow_in; /* the arrow that leads from it, or to it; 0: none. Not both */
 } wg_trace_box;
 
-/* Names that were written once and are then known by a number. */
-enum { WG_TRACE_NAMES = 1024, WG_TRACE_NAME_BYTES = 88 };
+/* Texts that were written once and are then known by a number. */
+enum { WG_TRACE_NAMES = 4096, WG_TRACE_NAME_BYTES = 116 };
 typedef struct wg_trace_name {
     uint32_t number; /* 0: none */
+    uint32_t list;
     char text[WG_TRACE_NAME_BYTES];
 } wg_trace_name;
 
@@ -45,10 +47,10 @@ typedef struct wg_trace_file {
     uint8_t traced[256];                /* tiles of the grid that write into this file */
     bool begun;                         /* JSON: a record was written; protobuf: a packet */
     uint32_t names;                     /* protobuf */
-    wg_trace_name name[WG_TRACE_NAMES]; /* protobuf */
+    wg_trace_name name[WG_TRACE_NAMES]; /* protobuf: by a hash of the text */
 } wg_trace_file;
 
-/* All names are copied. `cycle`s need not grow from call to call. */
+/* All texts are copied. `cycle`s need not grow from call to call. */
 typedef struct wg_trace_format {
     void (*begin)(wg_trace_file *f, const char *arch);
     void (*process)(wg_trace_file *f, unsigned pid, const char *name);

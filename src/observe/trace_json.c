@@ -67,6 +67,11 @@ static void json_slice(wg_trace_file *f, const wg_trace_box *box)
     time_of(f, box->from);
     wg_sink_text(&f->out, ",\"dur\":");
     wg_sink_number(&f->out, box->to - box->from);
+    if (box->arrow_out || box->arrow_in) {
+        wg_sink_text(&f->out, ",\"bind_id\":\"");
+        wg_sink_number(&f->out, box->arrow_out ? box->arrow_out : box->arrow_in);
+        wg_sink_text(&f->out, box->arrow_out ? "\",\"flow_out\":true" : "\",\"flow_in\":true");
+    }
     wg_sink_text(&f->out, ",\"args\":{");
     for (unsigned i = 0; i < box->args; i++) {
         wg_sink_text(&f->out, i ? ",\"" : "\"");

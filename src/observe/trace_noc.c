@@ -57,9 +57,6 @@ void wg_trace_left(wg_trace *t, unsigned noc, uint64_t end)
     unsigned agent = WG_AGENT_NIU0 + noc;
     if (!l->to)
         return;
-    char name[32];
-    snprintf(name, sizeof name, "%s sends", wg_agent_name(agent));
-    wg_trace_name_track(t, agent, 0, name);
     if (l->to > end)
         l->to = end > l->from ? end : l->from + 1;
     const wg_trace_arg arg = {"transaction", NULL, l->transaction};
@@ -72,6 +69,9 @@ void wg_trace_sent(wg_trace *t, const wg_event *e)
 {
     unsigned noc = (e->agent - WG_AGENT_NIU0) & 1, kind = kind_of(e);
     wg_trace_at at = wg_trace_track(t, WG_AGENT_NIU0 + noc, 0);
+    char name[32];
+    snprintf(name, sizeof name, "%s sends", wg_agent_name(e->agent));
+    wg_trace_name_track(t, WG_AGENT_NIU0 + noc, 0, name);
     wg_trace_left(t, noc, e->cycle);
     wg_trace_leaving *l = &t->leaving[noc];
     l->from = e->cycle;
@@ -130,7 +130,8 @@ void wg_trace_arrived(wg_trace *t, const wg_event *e)
     if (itself)
         wg_trace_arrow(t, what, wg_trace_track(t, agent, 0), left, at, to - 1);
     else if (t->file->traced[sender % sizeof t->file->traced])
-        wg_trace_arrow(t, what, (wg_trace_at){1 + sender, wg_trace_track(t, agent, 0).tid}, left, at, to - 1);
+        wg_trace_arrow(t, what, (wg_trace_at){t->tile.pid - t->tile.number + sender, wg_trace_track(t, agent, 0).tid}, left,
+                       at, to - 1);
     else if (is_answer(kind)) { /* the tile that answers has no trace */
         const wg_trace_end_point *request = of_transaction(t->request, e->a);
         if (request->tid && request->id == e->a)

@@ -4,8 +4,8 @@
  *
  *   Trace { TracePacket { timestamp, track_event { type, track_uuid, name, … } } … }
  *
- * One cycle is 1000 ns of the viewer's time. Names that recur are written once and then referred to by number. An arrow
- * leads between two instants, since only the beginning or end of a slice could carry it.
+ * One cycle is 1000 ns of the viewer's time. Texts that recur are written once and then referred to by number. An arrow
+ * leads between the beginnings of two slices, or, where an end of it is later in its slice, between two instants.
  *
  * Facts: field numbers from Perfetto's trace_packet.proto, track_event.proto, track_descriptor.proto, debug_annotation.proto and
  * interned_data.proto.
@@ -47,11 +47,11 @@ enum { /* TrackDescriptor */
        PROCESS_NAME = 6
 };
 enum { /* TrackEvent */
+       EVENT_CATEGORY_NUMBER = 3,
        EVENT_ARG = 4,
        EVENT_TYPE = 9,
        EVENT_NAME_NUMBER = 10,
        EVENT_TRACK = 11,
-       EVENT_CATEGORY = 22,
        EVENT_NAME = 23,
        EVENT_COUNTER = 30,
        EVENT_FLOW = 47,
@@ -61,13 +61,19 @@ enum { /* TrackEvent */
        TYPE_INSTANT = 3,
        TYPE_COUNTER = 4
 };
-enum { /* DebugAnnotation; InternedData and its EventName */
+enum { /* DebugAnnotation */
+       ARG_NAME_NUMBER = 1,
        ARG_NUMBER = 3,
        ARG_TEXT = 6,
-       ARG_NAME = 10,
-       INTERNED_NAME = 2,
-       NAME_NUMBER = 1,
-       NAME_TEXT = 2
+       ARG_TEXT_NUMBER = 17
+};
+enum { /* InternedData: its lists, each with entries of a number and a text */
+       LIST_CATEGORIES = 1,
+       LIST_NAMES = 2,
+       LIST_ARG_NAMES = 3,
+       LIST_ARG_TEXTS = 29,
+       ENTRY_NUMBER = 1,
+       ENTRY_TEXT = 2
 };
 enum { NS_PER_CYCLE = 1000, SEQUENCE = 1, ROOM = 4096 };
 
@@ -144,36 +150,55 @@ static void begin_packet(wg_trace_file *f, message *packet)
     f->begun = true;
 }
 
-/* The number of a recurring name; the packet that uses it first tells the name. 0: too long for that. */
-static uint32_t number_of(wg_trace_file *f, const char *name, message *packet)
+/* The number of a recurring text of a list; the packet that uses it first tells the text. 0: too long for that. */
+static uint32_t number_of(wg_trace_file *f, unsigned list, const char *name, message *interned)
 {
-    uint32_t h = 2166136261u;
-    size_t n = 0;
-    for (; name[n]; n++)
-        h = (h ^ (uint8_t)name[n]) * 16777619u;
+    uint64_t h = list, piece;
+    const size_t n = strlen(name);
     if (n >= WG_TRACE_NAME_BYTES)
         return 0;
+    for (size_t i = 0; i < n; i += 8) {
+        piece = 0;
+        memcpy(&piece, name + i, n - i < 8 ? n - i : 8);
+        h = (h ^ piece) * UINT64_C(0x9E3779B97F4A7C15);
+        h ^= h >> 32;
+    }
     wg_trace_name *known = &f->name[h % WG_TRACE_NAMES];
-    if (known->number && strcmp(known->text, name) == 0)
+    if (known->number && known->list == list && memcmp(known->text, name, n + 1) == 0)
         return known->number;
     known->number = ++f->names;
+    known->list = list;
     memcpy(known->text, name, n + 1);
-    message entry, all;
-    entry.used = all.used = 0;
-    number(&entry, NAME_NUMBER, known->number);
-    text(&entry, NAME_TEXT, name);
-    bytes_of(&all, INTERNED_NAME, entry.bytes, entry.used);
-    bytes_of(packet, PACKET_INTERNED, all.bytes, all.used);
+    message entry;
+    entry.used = 0;
+    number(&entry, ENTRY_NUMBER, known->number);
+    text(&entry, ENTRY_TEXT, name);
+    bytes_of(interned, list, entry.bytes, entry.used);
     return known->number;
 }
 
-static void name_event(wg_trace_file *f, message *packet, message *event, const char *name)
+static void name_event(wg_trace_file *f, message *interned, message *event, const char *name)
 {
-    uint32_t n = number_of(f, name, packet);
+    uint32_t n = number_of(f, LIST_NAMES, name, interned);
     if (n)
         number(event, EVENT_NAME_NUMBER, n);
     else
         text(event, EVENT_NAME, name);
+}
+
+static void add_arg(wg_trace_file *f, message *interned, message *event, const wg_trace_arg *from)
+{
+    message arg;
+    arg.used = 0;
+    number(&arg, ARG_NAME_NUMBER, number_of(f, LIST_ARG_NAMES, from->key, interned));
+    uint32_t n = from->text ? number_of(f, LIST_ARG_TEXTS, from->text, interned) : 0;
+    if (!from->text)
+        number(&arg, ARG_NUMBER, from->number);
+    else if (n)
+        number(&arg, ARG_TEXT_NUMBER, n);
+    else
+        text(&arg, ARG_TEXT, from->text);
+    bytes_of(event, EVENT_ARG, arg.bytes, arg.used);
 }
 
 static void begin_event(message *event, unsigned type, wg_trace_at at)
@@ -183,8 +208,11 @@ static void begin_event(message *event, unsigned type, wg_trace_at at)
     number(event, EVENT_TRACK, uuid_of(at));
 }
 
-static void write_event(wg_trace_file *f, message *packet, const message *event, uint64_t cycle)
+static void write_event(wg_trace_file *f, message *packet, const message *interned, const message *event,
+                        uint64_t cycle)
 {
+    if (interned && interned->used)
+        bytes_of(packet, PACKET_INTERNED, interned->bytes, interned->used);
     number(packet, PACKET_TIMESTAMP, cycle * NS_PER_CYCLE);
     bytes_of(packet, PACKET_EVENT, event->bytes, event->used);
     write_packet(f, packet);
@@ -236,36 +264,32 @@ static void proto_counter(wg_trace_file *f, wg_trace_at at, const char *name) { 
 
 static void proto_slice(wg_trace_file *f, const wg_trace_box *box)
 {
-    message packet, event;
+    message packet, interned, event;
+    interned.used = 0;
     begin_packet(f, &packet);
     begin_event(&event, TYPE_BEGIN, box->at);
-    name_event(f, &packet, &event, box->name);
-    text(&event, EVENT_CATEGORY, box->category);
-    for (unsigned i = 0; i < box->args; i++) {
-        message arg;
-        arg.used = 0;
-        text(&arg, ARG_NAME, box->arg[i].key);
-        if (box->arg[i].text)
-            text(&arg, ARG_TEXT, box->arg[i].text);
-        else
-            number(&arg, ARG_NUMBER, box->arg[i].number);
-        bytes_of(&event, EVENT_ARG, arg.bytes, arg.used);
-    }
-    write_event(f, &packet, &event, box->from);
+    name_event(f, &interned, &event, box->name);
+    number(&event, EVENT_CATEGORY_NUMBER, number_of(f, LIST_CATEGORIES, box->category, &interned));
+    for (unsigned i = 0; i < box->args; i++)
+        add_arg(f, &interned, &event, &box->arg[i]);
+    if (box->arrow_out || box->arrow_in)
+        fixed64(&event, box->arrow_out ? EVENT_FLOW : EVENT_FLOW_END, box->arrow_out ? box->arrow_out : box->arrow_in);
+    write_event(f, &packet, &interned, &event, box->from);
     begin_packet(f, &packet);
     begin_event(&event, TYPE_END, box->at);
-    write_event(f, &packet, &event, box->to);
+    write_event(f, &packet, NULL, &event, box->to);
 }
 
 static void instant(wg_trace_file *f, wg_trace_at at, const char *name, uint64_t cycle, unsigned flow_field)
 {
-    message packet, event;
+    message packet, interned, event;
+    interned.used = 0;
     begin_packet(f, &packet);
     begin_event(&event, TYPE_INSTANT, at);
-    name_event(f, &packet, &event, name);
+    name_event(f, &interned, &event, name);
     if (flow_field)
         fixed64(&event, flow_field, f->flows);
-    write_event(f, &packet, &event, cycle);
+    write_event(f, &packet, &interned, &event, cycle);
 }
 
 static void proto_instant(wg_trace_file *f, wg_trace_at at, const char *name, uint64_t cycle)
@@ -280,7 +304,7 @@ static void proto_value(wg_trace_file *f, wg_trace_at at, const char *name, uint
     begin_packet(f, &packet);
     begin_event(&event, TYPE_COUNTER, at);
     number(&event, EVENT_COUNTER, value);
-    write_event(f, &packet, &event, cycle);
+    write_event(f, &packet, NULL, &event, cycle);
 }
 
 static void proto_arrow(wg_trace_file *f, const char *name, wg_trace_at from, uint64_t from_cycle, wg_trace_at to,

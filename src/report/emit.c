@@ -10,8 +10,10 @@ void wg_emit(wg_tile *t, wg_event *event)
     event->phase = t->sched.phase;
     event->tile = t->index;
     const wg_device *dev = t->dev;
+    const bool l1 = event->kind == WG_EV_TOUCH && event->a == WG_TOUCH_L1;
+    const uint64_t kinds = WG_EV_BIT(event->kind) | (l1 ? WG_EV_BIT(WG_EV_TOUCH_L1) : 0);
     for (int i = 0; i < WG_MAX_OBSERVERS; i++)
-        if (dev->observer[i].kinds & WG_EV_BIT(event->kind))
+        if (dev->observer[i].kinds & kinds)
             dev->observer[i].fn(dev->observer[i].user, event);
 }
 

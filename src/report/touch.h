@@ -2,8 +2,8 @@
 /*
  * Touches: the locations that an instruction or a core reads or writes, in the cycle of the access.
  *
- * A unit first names the agent that acts (wg_touch_by), then locations with the helper of their space. While WG_EV_TOUCH is
- * not observed, this costs one predictable branch.
+ * A unit first names the agent that acts (wg_touch_by), then locations with the helper of their space. While neither
+ * WG_EV_TOUCH nor WG_EV_TOUCH_L1 is observed, this costs one predictable branch.
  */
 #ifndef WG_TOUCH_H
 #define WG_TOUCH_H
@@ -11,11 +11,16 @@
 #include "report/emit.h"
 
 static inline bool wg_touch_watched(const wg_tile *t) { return wg_watched(t, WG_EV_TOUCH); }
+/* Are those of L1 observed? */
+static inline bool wg_touch_l1_watched(const wg_tile *t)
+{
+    return wg_watched(t, WG_EV_TOUCH) || wg_watched(t, WG_EV_TOUCH_L1);
+}
 
 /* The following touches are those of `agent`, for this instruction. */
 static inline void wg_touch_by(wg_tile *t, unsigned agent, const wg_insn *insn)
 {
-    if (wg_touch_watched(t)) {
+    if (wg_touch_l1_watched(t)) {
         t->acting = *insn;
         t->acting_agent = (uint8_t)agent;
     }
@@ -24,7 +29,7 @@ static inline void wg_touch_by(wg_tile *t, unsigned agent, const wg_insn *insn)
 /* Until the next wg_touch_by(), no touches are emitted. */
 static inline void wg_touch_by_nobody(wg_tile *t)
 {
-    if (wg_touch_watched(t))
+    if (wg_touch_l1_watched(t))
         t->acting.id = 0;
 }
 
@@ -44,7 +49,8 @@ static inline void wg_touch(wg_tile *t, unsigned how, wg_touch_space space, uint
 }
 static inline void wg_touch_l1(wg_tile *t, unsigned how, uint32_t address, uint32_t bytes)
 {
-    wg_touch(t, how, WG_TOUCH_L1, address, bytes);
+    if (wg_touch_l1_watched(t))
+        wg_touch_emit(t, how, WG_TOUCH_L1, address, bytes, 0);
 }
 static inline void wg_touch_config(wg_tile *t, unsigned how, unsigned bank, unsigned word, uint32_t mask)
 {

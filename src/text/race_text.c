@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text/race_text.h"
 
+#include "text/delays.h"
+
 #include "text/rvdis.h"
 #include "isa/asm.h"
 
@@ -182,6 +184,35 @@ static void party_text(const wg_race_words *w, const wg_race_party *p, const cha
     wg_excerpts_free(&excerpts);
 }
 
+static void grade_text(const wg_race *race, wg_text *out)
+{
+    if (race->grade == WG_GRADE_UNORDERED)
+        wg_textf(out, "  grade: unordered: %u other timing%s of its parties gave%s the same result\n", race->timings,
+                 race->timings == 1 ? "" : "s", race->timings == 1 ? "" : " all");
+    if (race->grade != WG_GRADE_WRONG)
+        return;
+    wg_textf(out, "  grade: wrong: memory or registers end otherwise with --delays ");
+    wg_delays_print(&race->witness, 1, out);
+    wg_text_add(out, "\n", 1);
+}
+
+void wg_race_line(const wg_race_words *w, const wg_race *race, wg_text *out)
+{
+    const wg_race_party *side[2] = {&race->b, &race->a};
+    char room[256], place[256], text[WG_DIS_MAX];
+    wg_textf(out, "  R%u %s:", race->id, wg_race_kind_name(race->kind));
+    for (unsigned i = 0; i < (race->has_a ? 2u : 1u); i++) {
+        wg_textf(out, "%s %s %s", i ? ", and" : "", wg_race_who(w, side[i], room, sizeof room),
+                 wg_race_insn_text(w, side[i], text, sizeof text));
+        if (*wg_race_place_text(w, side[i], place, sizeof place))
+            wg_textf(out, " at %s", place);
+    }
+    if (race->explains)
+        wg_textf(out, ", and %u more pair%s", race->explains, race->explains == 1 ? "" : "s");
+    wg_textf(out, "; %s; %u timing%s tried\n      %s: %s\n", race->location, race->timings,
+             race->timings == 1 ? "" : "s", remedy_text[race->remedy_is], race->remedy);
+}
+
 void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
 {
     char room[256], place[256], text[WG_DIS_MAX];
@@ -198,6 +229,7 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
     wg_textf(out, "  location: %s\n  why: %s%s%s\n", race->location, wg_mark_of(out, WG_MARK_CAUSE), race->why, end);
     wg_textf(out, "  %s: %s%s%s\n  id: R%u\n", remedy_text[race->remedy_is], wg_mark_of(out, WG_MARK_REMEDY),
              race->remedy, end, race->id);
+    grade_text(race, out);
     if (race->explains)
         wg_textf(out, "  explains: %u more pair%s, which this remedy puts in order, too\n", race->explains,
                  race->explains == 1 ? "" : "s");
@@ -255,6 +287,16 @@ void wg_race_json(const wg_race_words *w, const wg_race *race, wg_json *j)
     wg_json_text(j, "remedy", race->remedy);
     wg_json_bool(j, "verified", race->remedy_is == WG_REMEDY_VERIFIED);
     wg_json_text(j, "remedy_is", remedy_word[race->remedy_is]);
+    if (race->grade != WG_GRADE_NONE) {
+        wg_json_text(j, "grade", race->grade == WG_GRADE_WRONG ? "wrong" : "unordered");
+        wg_json_uint(j, "timings", race->timings);
+    }
+    if (race->grade == WG_GRADE_WRONG) {
+        wg_text witness = {0};
+        wg_delays_print(&race->witness, 1, &witness);
+        wg_json_text(j, "witness_delay", wg_text_of(&witness));
+        wg_text_free(&witness);
+    }
     if (race->explains)
         wg_json_uint(j, "explains", race->explains);
     if (race->explained_by)

@@ -37,6 +37,8 @@ const char *wg_race_who(const wg_race_words *w, const wg_race_party *p, char *ro
 /* The party's instruction; "" if it is not known. Both return `room`. */
 const char *wg_race_insn_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes);
 const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes);
+/* The short form, for a race that is graded unordered: both parties and the location in a line, the remedy in another. */
+void wg_race_line(const wg_race_words *w, const wg_race *race, wg_text *out);
 void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out);
 /* The members of an object that the caller opens and closes. */
 void wg_race_json(const wg_race_words *w, const wg_race *race, wg_json *j);

@@ -16,7 +16,7 @@ static wg_report *add(wg_reports *all)
     }
     all->at = more;
     wg_report *r = &more[all->count++];
-    *r = (wg_report){.count = 1, .x = -1, .y = -1};
+    *r = (wg_report){.count = 1, .x = -1, .y = -1, .chip = -1};
     return r;
 }
 

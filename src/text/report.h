@@ -29,6 +29,7 @@ typedef struct wg_report {
     const char *suppressed; /* why it is not shown; NULL: it is */
     uint64_t count, cycle;  /* of occurrences; of the first */
     int x, y;               /* the tile; negative: there is only one */
+    int chip;               /* likewise */
     unsigned parties;
     wg_report_party party[WG_REPORT_PARTIES]; /* the main one first */
 } wg_report;

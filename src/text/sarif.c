@@ -146,8 +146,10 @@ static void result(const wg_reports *all, size_t i, wg_json *j)
     wg_json_text(j, "ruleId", r->rule);
     wg_json_uint(j, "ruleIndex", rule_of(all, i));
     wg_json_text(j, "level", level_of(r->severity));
+    if (r->chip >= 0)
+        wg_textf(&text, "Chip %d%s", r->chip, r->x >= 0 ? ", tile" : ": ");
     if (r->x >= 0)
-        wg_textf(&text, "Tile %d-%d: ", r->x, r->y);
+        wg_textf(&text, "%s %d-%d: ", r->chip >= 0 ? "" : "Tile", r->x, r->y);
     wg_textf(&text, "%s%s%s%s", r->cause, *r->evidence ? " [" : "", r->evidence, *r->evidence ? "]" : "");
     wg_textf(&text, " %s: %s", r->verified ? "Verified remedy" : "Remedy", r->remedy);
     message(j, "message", wg_text_of(&text));

@@ -126,13 +126,14 @@ static void quoted(wg_text *out, const char *text)
 
 static void lead(wg_json *j, const char *key)
 {
-    if (j->depth) {
-        wg_textf(j->out, "%s\n%*s", j->filled[j->depth] ? "," : "", (int)j->depth * 2, "");
-        j->filled[j->depth] = true;
-    }
+    if (j->depth && j->filled[j->depth])
+        wg_text_add(j->out, ",", 1);
+    if (j->depth && !j->dense)
+        wg_textf(j->out, "\n%*s", (int)j->depth * 2, "");
+    j->filled[j->depth] = true;
     if (key) {
         quoted(j->out, key);
-        wg_text_add(j->out, ": ", 2);
+        wg_text_add(j->out, ": ", j->dense ? 1 : 2);
     }
 }
 
@@ -148,7 +149,7 @@ void wg_json_close(wg_json *j, char bracket)
 {
     bool filled = j->filled[j->depth];
     j->depth--;
-    if (filled)
+    if (filled && !j->dense)
         wg_textf(j->out, "\n%*s", (int)j->depth * 2, "");
     wg_text_add(j->out, &bracket, 1);
     if (j->depth == 0)

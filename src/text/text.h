@@ -42,7 +42,8 @@ size_t wg_text_give(wg_text *text, char *to, size_t bytes);
 typedef struct wg_json {
     wg_text *out;
     unsigned depth;
-    bool filled[32];
+    bool filled[80]; /* the tree of `waitgate why` is the deepest */
+    bool dense; /* without white space */
 } wg_json;
 void wg_json_open(wg_json *j, const char *key, char bracket); /* '{' or '[' */
 void wg_json_close(wg_json *j, char bracket);                 /* '}' or ']' */

@@ -22,6 +22,8 @@
  * - Only updates that acknowledge something new are sent; there are no drop notifications.
  * - TT-link packets at a queue in raw mode, raw ones at a queue in TT-link mode, and register writes at the last queue are
  *   dropped and counted.
+ * - A frame with an error on the way is seen by nobody, not even by the receiver's counters. Neither is one that comes while
+ *   an RX queue (WH) has ETH_RXQ_CTRL_FORCE_BPRESSURE set: the MAC keeps nothing.
  * - On a link that is down nothing leaves, is sent again, or arrives: what was under way when it was cut is lost.
  * - Headers of layers 3 and 4, and NoC Overlay packets, are not implemented.
  */
@@ -65,7 +67,16 @@ enum { /* words of an RX queue */
        RX_TOLD = 0x44 / 4,
        RX_DROPPED = 0x4C / 4
 };
-enum { KEEPALIVE = 1, PACKET_MODE = 2, WRAP = 4, BUSY = 1 << 16, RAW_HEADER = 14, LEAST_PACKET = 16, LINE = 16 };
+enum {
+    KEEPALIVE = 1,
+    PACKET_MODE = 2,
+    WRAP = 4,
+    FORCE_BPRESSURE = 8,
+    BUSY = 1 << 16,
+    RAW_HEADER = 14,
+    LEAST_PACKET = 16,
+    LINE = 16
+};
 
 static uint32_t *txq(wg_tile *t, unsigned q) { return &t->regions.eth.word[q * t->spec->eth->block[0].bytes / 4u]; }
 
@@ -181,19 +192,21 @@ static void change(wg_tile *t)
     show(t);
 }
 
-void wg_eth_link_begin(wg_tile *t, uint64_t up_at, uint64_t cut_at, wg_eth_end self, wg_eth_end peer)
+void wg_eth_link_begin(wg_tile *t, const wg_eth_terms *terms)
 {
+    const wg_eth_terms own = *terms; /* it may be the link's */
     wg_eth_link *l = t->link;
     memset(l, 0, sizeof *l);
-    l->up_at = up_at;
-    l->cut_at = cut_at;
-    l->self = self;
-    l->peer = peer;
+    l->up_at = own.up_at;
+    l->cut_at = own.cut_at;
+    l->lose_every = own.lose_every;
+    l->self = own.self;
+    l->peer = own.peer;
     change(t);
-    if (t->sched.now < up_at)
-        wg_wake_at(&t->sched, WG_AGENT_LINK, up_at);
-    else if (t->sched.now < cut_at && cut_at != WG_NEVER)
-        wg_wake_at(&t->sched, WG_AGENT_LINK, cut_at);
+    if (t->sched.now < l->up_at)
+        wg_wake_at(&t->sched, WG_AGENT_LINK, l->up_at);
+    else if (t->sched.now < l->cut_at && l->cut_at != WG_NEVER)
+        wg_wake_at(&t->sched, WG_AGENT_LINK, l->cut_at);
 }
 
 uint64_t wg_eth_link_least(const wg_tile *t) { return 1u + t->timing->eth_latency; }
@@ -223,6 +236,7 @@ void wg_eth_link_command(wg_tile *t, unsigned q, uint32_t command)
     tx->to = w[s->dest / 4];
     tx->left = tx->kind == WG_FRAME_REGISTER ? 0 : w[s->size / 4];
     tx->data = w[TX_DATA];
+    tx->ordered_at = t->sched.now;
     set_busy(t, q, true);
     wg_wake(&t->sched, WG_AGENT_LINK);
 }
@@ -238,12 +252,15 @@ static uint32_t packet_of(wg_tile *t, unsigned q)
     return tx->left < most ? tx->left : most;
 }
 
+/* Is there a command, of an earlier cycle? */
+static bool is_ready(const wg_tile *t, const wg_tx_queue *tx) { return tx->pending && tx->ordered_at < t->sched.now; }
+
 /* Makes TT-link packets of what software has ordered. */
 static void make_packets(wg_tile *t, unsigned q)
 {
     wg_tx_queue *tx = &t->link->tx[q];
     uint32_t ahead = 1 + txq(t, q)[TX_AHEAD];
-    while (tx->pending && tx->kind != WG_FRAME_RAW && tx->end - tx->next < ahead &&
+    while (is_ready(t, tx) && tx->kind != WG_FRAME_RAW && tx->end - tx->next < ahead &&
            tx->end - tx->head < WG_ETH_UNACKED) {
         uint32_t bytes = packet_of(t, q);
         tx->packet[tx->end++ % WG_ETH_UNACKED] =
@@ -338,10 +355,13 @@ static void send(wg_tile *t, unsigned q, wg_tx_packet p, uint8_t sequence)
         l->tx[q].told_any = true;
         l->tx[q].told_at = now;
     }
-    wg_frame *out = frame.at < l->cut_at ? put(&l->out, &frame) : NULL;
+    const bool faulty = l->lose_every && l->sent % l->lose_every == 0;
+    wg_frame *out = frame.at < l->cut_at && !faulty ? put(&l->out, &frame) : NULL;
     if (!out) {
         l->lost++;
-        if (frame.at < l->cut_at) /* cannot happen between chips whose windows are no longer than the latency */
+        l->tx[q].missing |= p.kind == WG_FRAME_DATA || p.kind == WG_FRAME_REGISTER;
+        if (frame.at < l->cut_at &&
+            !faulty) /* cannot happen between chips whose windows are no longer than the latency */
             note(t, WG_F_NOC_FULL, p.to, p.bytes, "too many frames are under way on a link; one is lost");
         return;
     }
@@ -362,7 +382,7 @@ static bool send_of(wg_tile *t, unsigned q)
         send(t, q, tx->packet[n % WG_ETH_UNACKED], (uint8_t)n);
         return true;
     }
-    if (tx->pending && tx->kind == WG_FRAME_RAW) {
+    if (is_ready(t, tx) && tx->kind == WG_FRAME_RAW) {
         uint32_t bytes = packet_of(t, q);
         send(t, q, (wg_tx_packet){.from = tx->from, .bytes = bytes, .kind = WG_FRAME_RAW}, 0);
         tx->from += bytes;
@@ -386,6 +406,7 @@ static void transmit(wg_tile *t)
         make_packets(t, q);
         if (l->up && resend_at(t, q) <= t->sched.now) {
             tx->next = tx->head;
+            tx->missing = false;
             tx->heard_at = t->sched.now;
             txq(t, q)[TX_RESENDS]++;
             l->resent++;
@@ -506,6 +527,10 @@ static void receive(wg_tile *t)
         uint32_t *w = rxq(t, f.queue);
         wg_frame_bytes(&l->in, &f, bytes);
         drop_first(&l->in);
+        if (!t->spec->eth->headers && w[RX_CTRL] & FORCE_BPRESSURE) {
+            l->lost++;
+            continue;
+        }
         wg_fast_packet(t);
         l->received++;
         l->received_bytes += f.bytes;
@@ -536,7 +561,7 @@ bool wg_eth_link_quiet(const wg_tile *t)
 {
     const wg_eth_link *l = t->link;
     for (unsigned q = 0; l && q < t->spec->eth->queues; q++)
-        if (l->tx[q].pending || l->tx[q].next != l->tx[q].end)
+        if (l->tx[q].pending || l->tx[q].next != l->tx[q].end || (l->up && l->tx[q].missing))
             return false;
     return !l || only_updates(l);
 }
@@ -611,8 +636,12 @@ bool wg_eth_link_holds(const wg_eth_link *l, uint32_t l1_bytes, unsigned queues)
         const wg_tx_queue *tx = &l->tx[q];
         memcpy(&truth, &tx->pending, 1);
         if (truth > 1 || tx->kind > WG_FRAME_REGISTER || tx->next - tx->head > WG_ETH_UNACKED ||
-            tx->end - tx->head > WG_ETH_UNACKED || tx->end - tx->next > WG_ETH_UNACKED || tx->told_at > latest ||
-            tx->heard_at > latest || (tx->pending && tx->left && !wg_l1_holds(l1_bytes, tx->from, tx->left)))
+            tx->end - tx->head > WG_ETH_UNACKED || tx->end - tx->next > WG_ETH_UNACKED || tx->ordered_at > latest ||
+            tx->told_at > latest || tx->heard_at > latest ||
+            (tx->pending && tx->left && !wg_l1_holds(l1_bytes, tx->from, tx->left)))
+            return false;
+        memcpy(&truth, &tx->missing, 1);
+        if (truth > 1)
             return false;
         memcpy(&truth, &tx->told_any, 1);
         for (uint32_t n = tx->head; truth <= 1 && n != tx->end; n++) {

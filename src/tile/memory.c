@@ -124,7 +124,7 @@ static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value
     }
     WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req.address, .b = value[0], .c = req.kind,
             .pc = req.pc, .word = WG_REQUEST_WORD(req.path, req.index, req.bytes, req.rd));
-    if (wg_touch_watched(t))
+    if (wg_touch_l1_watched(t))
         wg_request_touch(t, &req);
     wg_core_respond(t, &req, value);
 }

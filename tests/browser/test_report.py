@@ -151,7 +151,144 @@ def many_boxes(d):
             for (let i = 0; i < 9; i++) { const t = performance.now(); waitgate.draw(); times.push(performance.now() - t); }
             return times.sort((a, b) => a - b)[4]""")
         print(f"{boxes} boxes: {frame:.1f} ms a frame")
-        assert frame < 100, frame
+        assert frame < 33, frame
+        assert not b.complaints(), b.complaints()
+
+
+FRAME = """const times = [];
+    for (let i = 0; i < 9; i++) { const t = performance.now(); waitgate.draw(); times.push(performance.now() - t); }
+    return times.sort((a, b) => a - b)[4]"""
+
+
+@test
+def a_million_boxes(d):
+    """--boxes asks for more: such a page loads, and is quick where one looks at a part of it."""
+    (d / "p.tasm").write_text(".thread 0\n .repeat 260000\n ttdmanop\n ttsetdmareg 0, 7, 0, 8\n .endr\n")
+    path, data = report(d, "--boxes", 1_100_000, d / "p.tasm")
+    boxes = sum(len(t["links"]) // 2 for t in data["tracks"])
+    assert boxes > 1_000_000 and data["from"] == 0, (boxes, data["from"])
+    with Browser() as b:
+        b.open(path)
+        whole = b.run(FRAME)
+        b.run("waitgate.show(500000, 520000)")
+        part = b.run(FRAME)
+        print(f"{boxes} boxes, {path.stat().st_size / 1e6:.0f} MB: {whole:.0f} ms a frame for all of them, {part:.1f} ms for 20,000 cycles")
+        assert whole < 500 and part < 50, (whole, part)
+        b.run("waitgate.find('ttdmanop')")
+        assert b.text("#search-result").startswith("1 of 520,001"), b.text("#search-result")
+        assert not b.complaints(), b.complaints()
+
+
+@test
+def the_way_of_an_instruction(d):
+    """Pushed, made, passed, left: as the log says, for boxes of gates and of units; values over time are the trace's."""
+    files = sorted(EXAMPLES.glob("matmul.*.elf"))
+    log = subprocess.run([WAITGATE, "run", "--quiet", "--log", "-", *files], capture_output=True, text=True).stdout
+    seen = {}
+    for m in re.finditer(r"^ *(\d+)  thread (\d)  (pushed|expanded|issued|completed) +#(\d+) .*?(?:from #(\d+)|-> (.*))?$", log, re.M):
+        insn = seen.setdefault((int(m[2]), int(m[4])), {})
+        insn[m[3]] = int(m[1])
+        insn["parent"] = int(m[5]) if m[5] else insn.get("parent")
+        insn["unit"] = m[6] or insn.get("unit")
+    path, data = report(d, *files)
+    with Browser() as b:
+        b.open(path)
+        checked = {"made": 0, "own": 0}
+        for (thread, _), insn in sorted(seen.items())[::3]:
+            if "issued" not in insn or "completed" not in insn:
+                continue
+            box = b.run("return waitgate.box(arguments[0], arguments[1])", f"thread {thread}", insn["issued"])
+            if box["from"] != insn["issued"]:
+                continue
+            b.run("waitgate.show(arguments[0] - 50, arguments[0] + 50)", insn["issued"])
+            box = b.run("return waitgate.box(arguments[0], arguments[1])", f"thread {thread}", insn["issued"])
+            b.click("#canvas", (box["x"] + box["right"]) / 2, box["y"] + 11)
+            way = b.run("return waitgate.way()")
+            pushed = seen[thread, insn["parent"]] if insn["parent"] else insn
+            while pushed.get("parent"):
+                pushed = seen[thread, pushed["parent"]]
+            assert way == {"thread": thread, "pushed": pushed["pushed"], "made": insn.get("expanded"), "passed": insn["issued"],
+                           "unit": insn["unit"], "left": max(insn["completed"], insn["issued"] + 1)}, (way, insn)
+            assert f"passed the gate in {insn['issued']:,}" in b.text("#selected"), b.text("#selected")
+            checked["made" if insn.get("expanded") else "own"] += 1
+        assert min(checked.values()) >= 3, checked
+        rows = {r["name"]: r for r in b.run("return waitgate.rows().map(r => ({name: r.name, at: [...r.at], value: [...r.value]}))")}
+        assert {"semaphore 1", "SrcA bank 0", "SrcB bank 0", "thread 0 queue", "thread 1 queue", "thread 2 queue"} <= set(rows), rows.keys()
+        shot(b, "way")
+        assert not b.complaints(), b.complaints()
+    subprocess.run([WAITGATE, "trace", "-o", d / "t.json", *files], check=True, capture_output=True)
+    events = json.loads((d / "t.json").read_text())["traceEvents"]
+    for row, counter in (("semaphore 1", "semaphore 1"), ("SrcA bank 0", "SrcA bank 0 belongs to the Matrix Unit"), ("SrcB bank 0", "SrcB bank 0 belongs to the Matrix Unit")):
+        wanted, last = [(0, 0)], 0
+        for e in (e for e in events if e["ph"] == "C" and e["name"] == counter):
+            if e["args"]["value"] != last:
+                wanted.append((e["ts"], e["args"]["value"]))
+            last = e["args"]["value"]
+        assert list(zip(rows[row]["at"], rows[row]["value"])) == wanted, (row, rows[row], wanted)
+    for thread in range(3):
+        queue, wanted = 0, [(0, 0)]
+        lines = [m for m in re.finditer(rf"^ *(\d+)  thread {thread}  (pushed|expanded|issued|completed|lost) +#(\d+)", log, re.M)]
+        inside = []
+        for m in lines:
+            if m[2] == "pushed":
+                inside.append(m[3])
+            elif m[2] != "expanded" and m[3] in inside:
+                del inside[:inside.index(m[3]) + 1]
+            if len(inside) != wanted[-1][1]:
+                wanted.append((int(m[1]), len(inside)))
+        assert list(zip(rows[f"thread {thread} queue"]["at"], rows[f"thread {thread} queue"]["value"])) == wanted, thread
+
+
+@test
+def a_race(d):
+    """Both parties in words and on the timeline; a click leads to each of them."""
+    program = ROOT / "tests/races/01_stale_bank_bh_broken.tasm"
+    path, data = report(d, "--checks=race", program, status=0)
+    races = data["run"]["races"]
+    assert [r["kind"] for r in races] == ["stale-bank-pointer", "data-race"], races
+    with Browser() as b:
+        b.open(path)
+        assert "2 races." in b.text("#summary"), b.text("#summary")
+        words = b.text("#findings")
+        for race in races:
+            assert race["kind"] in words and race["remedy"] in words and "(verified)" in words
+            for party in (race["first"], race["second"]):
+                assert f"{party['access']} by {party['agent']}, thread {party['thread']} in cycle {party['cycle']}, {party['instruction']}" in words, words
+        links = b.run("return [...document.querySelectorAll('#findings a')].map(a => a.textContent)")
+        assert links == [f"cycle {p['cycle']}" for r in races for p in (r["first"], r["second"])], links
+        for n, party in enumerate(p for r in races for p in (r["first"], r["second"])):
+            b.run("document.querySelectorAll('#findings a')[arguments[0]].click()", n)
+            a, to = b.run("return [waitgate.view.from, waitgate.view.to]")
+            marked = b.run("return [...document.querySelectorAll('#lines div')].findIndex(e => e.classList.contains('marked')) + 1")
+            assert a <= party["cycle"] < to and marked == party["line"], (party, marked)
+            mark = b.run("""const t = waitgate.box(arguments[0], arguments[1]), c = document.getElementById('canvas'), r = devicePixelRatio, v = waitgate.view;
+                const px = (arguments[1] + 0.5 - v.from) / (v.to - v.from) * c.clientWidth;
+                return [...c.getContext('2d').getImageData(px * r, (t.y + 11) * r, 1, 1).data]""", party["agent"], party["cycle"])
+            assert mark[0] > 180 and mark[1] < 90, (party, mark)        # a mark in the colour of the path
+        shot(b, "race")
+        said = [c for c in b.complaints() if "willReadFrequently" not in c["message"]]  # that is about this test
+        assert not said, said
+
+
+@test
+def on_paper(d):
+    """Printed in the light, without buttons, with everything open; and dark again on the screen."""
+    path, _ = report(d, *sorted(EXAMPLES.glob("matmul.*.elf")))
+    with Browser() as b:
+        b.open(path)
+        b.run("document.documentElement.classList.add('dark')")
+        pdf = b.call("POST", "/print", {})
+        assert len(pdf) > 20000 and b.run("return document.documentElement.className") == "dark", len(pdf)
+        b.run("window.dispatchEvent(new Event('beforeprint'))")
+        assert b.run("return document.documentElement.className") == ""
+        b.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print"}})
+        shown = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
+        assert b.run(shown, "nav", "display") == "none" and b.run(shown, ".pane", "maxHeight") == "none"
+        assert b.run(shown, "#chip", "display") == "none", "of one tile there is no chip"
+        shot(b, "paper")
+        b.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": ""}})
+        b.run("window.dispatchEvent(new Event('afterprint'))")
+        assert b.run("return document.documentElement.className") == "dark"
         assert not b.complaints(), b.complaints()
 
 
@@ -200,7 +337,7 @@ def a_chip(d):
         b.run("document.querySelector('#grid .tile[data-name=\"1-2\"]').dispatchEvent(new Event('click'))")
         assert b.text("#tile-name") == "Tile 1-2" and "fill" in b.text("#core-table")
         names = b.run("return [...document.querySelectorAll('#labels div')].map(e => e.textContent)")
-        assert names == [t["name"] for t in tiles["1-2"]["tracks"]], names
+        assert names == [t["name"] for t in tiles["1-2"]["tracks"]] + ["NoC 0 arriving", "NoC 0 sent"], names
         # A wait for the other tile: its name leads there. A row of the critical path does, too.
         b.run("waitgate.find('waiting for tile 2-2')")
         assert "2-2" in b.text("#selected"), b.text("#selected")

@@ -84,7 +84,7 @@ def trace_profile_and_page(d):
         profile, = (f.read_text() for f in d.glob(f"{how}-*.txt"))
         assert "Profile of cycles 0 to 22200, 2 tiles" in profile and re.search(r"waiting for tile 1-2 \(0x00030000\) +relay\.c:\d+ wait_for", profile), profile
         page, = (f.read_text() for f in d.glob(f"{how}-*.html"))
-        assert '"name": "1-2"' in page and "relay.c" in page
+        assert '"name":"1-2"' in page and "relay.c" in page
 
 
 @test

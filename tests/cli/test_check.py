@@ -234,6 +234,45 @@ def bounded(folder):
         failures.append("it forgets where it need not")
 
 
+# Two cores store to one word: with the same value nothing shows who came first.
+STORES = """
+.core t0, 0x6000
+    li a0, {}
+    sw a0, 0x100(zero)
+    ebreak
+.core t1, 0x7000
+    nop
+    nop
+    nop
+    li a0, {}
+    sw a0, 0x100(zero)
+    ebreak
+"""
+
+
+def grades(folder):
+    """Other timings of the parties: a difference is named with the delay that shows it, and that delay shows it."""
+    with tempfile.TemporaryDirectory() as work:
+        for name, values in (("same", (5, 5)), ("other", (5, 6))):
+            program = pathlib.Path(work) / f"{name}.tasm"
+            program.write_text(STORES.format(*values))
+            (race,) = json.loads(check("--json", program, status=4))["races"]
+            if (race["grade"], "witness_delay" in race) != (("wrong", True) if name == "other" else ("unordered", False)):
+                failures.append(f"{name}: {race}")
+            out = check(program, status=4)
+            if name == "same":
+                says(out, "UNORDERED: ", f"{race['timings']} timings tried", "suggested remedy: ", "1 race report, 1 of them unordered")
+                continue
+            says(out, "WARNING: Waitgate: data-race", f"grade: wrong: memory or registers end otherwise with --delays {race['witness_delay']}")
+            late = subprocess.run([WAITGATE, "run", "--delays", race["witness_delay"], "--dump", f"0x100:4={work}/word", program])
+            word = (pathlib.Path(work) / "word").read_bytes()
+            if late.returncode or word != b"\5\0\0\0":
+                failures.append(f"{name}: the witness leaves {word}")
+            if "grade" in check("--verify", "0", program, status=4):
+                failures.append("graded without a budget")
+    says(check("--all", folder / "07_two_writers_broken.tasm", status=0), "grade: wrong: ")
+
+
 def check(*args, status):
     r = subprocess.run([WAITGATE, "check", *map(str, args)], capture_output=True, text=True, timeout=120)
     if status is not None and r.returncode != status:
@@ -247,7 +286,7 @@ def says(text, *wanted):
             failures.append(f"`{w}` is not in:\n{text}")
 
 
-CHIPS = {"dram", "matmul_multicast", "relay_source", "relay_sink"}   # they need more than a tile: chips()
+CHIPS = {"dram", "matmul_cluster", "matmul_multicast", "relay_source", "relay_sink"}   # they need more than a tile: chips()
 # Examples of which other timings are tried as well.
 TIMELESS = {"add", "matmul_stream", "reduce", "tilize", "untilize"}
 
@@ -388,9 +427,12 @@ def remedies(folder):
     with tempfile.TemporaryDirectory() as work:
         (pathlib.Path(work) / "p.tasm").write_text(text)
         told = check(pathlib.Path(work) / "p.tasm", status=4)
-        says(told, "explains: 23 more pairs, which this remedy puts in order, too", "1 race report, 23 more of the same cause (--all shows them)")
-        if told.count("WARNING") != 1 or check("--all", pathlib.Path(work) / "p.tasm", status=4).count("WARNING") != 24:
+        says(told, ", and 23 more pairs; GPR 4 of thread 0", "remedy (verified): ", "1 race report, 1 of them unordered, 23 more of the same cause")
+        full = check("--all", pathlib.Path(work) / "p.tasm", status=4)
+        says(full, "explains: 23 more pairs, which this remedy puts in order, too", "grade: unordered: ")
+        if told.count("R1 ") != 1 or "WARNING" in told or full.count("WARNING") != 24:
             failures.append("one cause: not folded into one report")
+    grades(folder)
     # A wait for the bank is in the program already, and is not called a remedy.
     says(check(folder / "01_stale_bank_bh_broken.tasm", status=0),
          "remedy (verified): STALLWAIT(STALL_MATH, MATH|SRCA_VLD) before ttmovd2a")

@@ -64,7 +64,14 @@ def costs_and_path_add_up(d):
     (d / "wh.yaml").write_text(RELAY.read_text().replace("arch: bh", "arch: wh").replace("relay_s", f"{EXAMPLES}/wh_relay_s")
                                .replace(", 2]", ", 1]").replace("relay-sum", f"{d}/sum"))
     adds_up(profile(d / "wh.yaml"))
-    assert "is no cycle" in waitgate("profile", "--from", "main", RELAY, status=6)
+    # Of symbols and stores, the first of any tile counts; the end comes behind the beginning.
+    run = profile(RELAY)["cycles"]
+    begun = adds_up(profile("--from", "main", RELAY))
+    assert 10 < begun["from"] < 100 and begun["to"] == run, begun
+    part = adds_up(profile("--from", "0x30020=3", "--to", "0x30020=5", RELAY))
+    whole = adds_up(profile("--from", "0x30020=5", RELAY))
+    assert part["to"] == whole["from"] and 0 < part["from"] < part["to"] < whole["to"] == run, part
+    assert "`nowhere` is neither a cycle" in waitgate("profile", "--from", "nowhere", RELAY, status=6)
 
 
 @test
@@ -163,6 +170,16 @@ def what_is_scaled_is_where_it_is(_):
     said = profile("--what-if", "dram=1", "--what-if", "dram=10", EXAMPLES / "dram.yaml")
     assert said["what_if"][0]["saves"] == 0 and said["what_if"][1]["saves"] < -100, said["what_if"]
     assert "no instruction comes from line 1 of relay.c" in waitgate("profile", "--what-if", "line:relay.c:1=0", RELAY, status=6)
+
+
+@test
+def twice_the_noc_costs_what_is_under_way(_):
+    """The tiles take turns, so a NoC at twice its time adds what the critical path has in packets under way."""
+    said = profile("--what-if", "noc=2", "--what-if", "noc=0", RELAY)
+    way = sum(c["cycles"] for c in said["chip_profile"]["critical_path"]["costs"] if c["who"].startswith("NIU"))
+    double, free = said["what_if"]
+    assert way > 2000 and abs(-double["saves"] - way) <= 0.02 * way, (way, double)
+    assert 0.9 * way < free["saves"] <= way and free["results_equal"] and double["results_equal"], (way, free)
 
 
 @test

@@ -23,6 +23,7 @@ from suite import test
 
 WAITGATE, ROOT, EXAMPLES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
 MPIRUN = sys.argv[4] if len(sys.argv) > 4 else None
+SOAK = os.environ.get("WG_SOAK", "0") != "0"
 PAGE = (ROOT / "docs/cluster_yaml.md").read_text()
 
 
@@ -35,6 +36,15 @@ def run(folder, text, *options, name="cluster.yaml", command=("run",)):
 def elfs(folder):
     for elf in EXAMPLES.glob("*.erisc0.elf"):
         shutil.copy(elf, folder)
+
+
+def build(folder, name, text, base):
+    """A program of the test's own, for Wormhole."""
+    common, header = ROOT / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
+    (folder / f"{name}.c").write_text("#include \"eth.h\"\n#include \"noc.h\"\n" + text)
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-ffreestanding", "-nostdlib", "-DWG_ARCH_WH",
+                    "-msmall-data-limit=0", f"-Wl,--defsym=__base={base}", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
+                    folder / f"{name}.c", common / "crt.S", "-T", common / "kernel.ld", "-o", folder / f"{name}.elf"], check=True)
 
 
 def words(path):
@@ -94,7 +104,7 @@ def galaxy(d):
     elfs(d)
     text = (EXAMPLES / "galaxy_ring.yaml").read_text()
     states = set()
-    for threads in (1, 2, 4):
+    for threads in (1, 2, 4) if SOAK else (1, 2):
         status, out, err = run(d, text.replace("threads: 2", f"threads: {threads}"), "--json")
         assert status == 0, err
         said = json.loads(out)
@@ -111,7 +121,7 @@ def galaxy(d):
     assert after.ru_utime - before.ru_utime < 1
 
 
-def ring(d, topology, arch):
+def ring(d, topology, arch, program="ring"):
     """ring.c on a ring through all chips of a topology, by the links that it has."""
     links = json.loads(run(d, f"topology: {topology}\n", "--json")[1])["links"]
     to = {}
@@ -137,7 +147,7 @@ def ring(d, topology, arch):
     text = f"topology: {topology}\nmax-cycles: 1000000\nchips:\n"
     for i, (chip, out, _) in enumerate(hops):
         words_ = f"{i}, {len(hops)}, {out}"
-        elf = "wh_ring.erisc0.elf" if arch == "wh" else "ring.erisc0.elf"
+        elf = f"{'wh_' if arch == 'wh' else ''}{program}.erisc0.elf"
         text += (f"  - {{chip: {chip}, tiles: [{{at: e{out}, erisc0: {elf}, load: [{{address: 0x28000, words: [0, {words_}]}}], "
                  f"dump: [{{address: 0x20000, length: 32, file: 'sum-{{chip}}'}}]}}, "
                  f"{{at: e{hops[i - 1][2]}, erisc0: {elf}, load: [{{address: 0x28000, words: [1, {words_}]}}]}}]}}\n")
@@ -146,10 +156,11 @@ def ring(d, topology, arch):
 
 @test
 def rings(d):
-    """All-reduce on two, four and eight chips, on both architectures: exact sums, and the same bits on two threads."""
+    """All-reduce and all-gather on two, four and eight chips, on both architectures: exact, and the same bits on two threads."""
     elfs(d)
-    for topology, arch in (("p300", "bh"), ("p150x4", "bh"), ("n300", "wh"), ("t3000", "wh")):
-        text, chips = ring(d, topology, arch)
+    for topology, arch, program in (("p300", "bh", "ring"), ("p150x4", "bh", "ring"), ("n300", "wh", "ring"), ("t3000", "wh", "ring"),
+                                    ("p150x4", "bh", "ring_gather"), ("t3000", "wh", "ring_gather")):
+        text, chips = ring(d, topology, arch, program)
         status, out, err = run(d, text, "--json")
         assert status == 0, (topology, err)
         assert [words(d / f"sum-{i}") for i in range(chips)] == [[0, 0x600D]] * chips, topology
@@ -207,6 +218,9 @@ def ends(d):
     assert [c["chip"] for c in said["chips"] if any("hang" in t for t in c["tiles"])] == [0, 1]
     status, out, _ = run(d, text + "faults:\n  - cut: {link: [1, 0], cycle: 300}\n")
     assert status == 3 and out.count("\nchip ") == 2 and "hangs after" in out, out
+    lossy = json.loads(run(d, text + "faults:\n  - lose: {link: [0, 8], every: 2}\n", "--json")[1])
+    assert lossy["result"] == "done" and words(d / "ring-0.bin") == words(d / "ring-1.bin") == [0, 0x600D]
+    assert [(link["lose_every"], link["ends"][0]["lost"], link["ends"][0]["resent"]) for link in lossy["links"] if "lose_every" in link] == [([2, 0], 1, 1)]
     half = re.sub(r"      - \{at: e0.*\n", "", text)
     assert run(d, half)[0] == 3
     status, out, _ = run(d, text, "--max-cycles", 800)
@@ -215,6 +229,83 @@ def ends(d):
     assert status == 0 and json.loads(out)["result"] == "until"
     status, out, _ = run(d, text, "--stats")
     assert status == 0 and "link 0:e8 – 1:e0: 2 frames, 288 bytes one way" in out, out
+
+
+def chip_of_ring(number, first, second):
+    """Its entry in ring.yaml, with other words for its tiles; None: no program."""
+    to = (("e8", "e9"), ("e1", "e0"))[number]
+    return f"  - chip: {number}\n    tiles:\n" + "".join(
+        f"      - {{at: {at}, erisc0: wh_ring.erisc0.elf, load: [{{address: 0x28000, words: {words_}}}]}}\n"
+        for at, words_ in zip(to, (first, second)) if words_) + ("" if first or second else "      - {at: [1, 1]}\n")
+
+
+@test
+def verdicts(d):
+    """A hang across chips: its parties with chip, tile, core and line, and the end of the chain. A link that is down, a circle,
+    a program that has ended, one that is missing, a cause within one chip."""
+    elfs(d)
+    head = "topology: n300\nmax-cycles: 1000000\nchips:\n"
+    whole = chip_of_ring(0, [0, 0, 2, 8], [1, 0, 2, 8])
+    for other, cause, words_ in (
+            (chip_of_ring(1, [0, 1, 2, 1], [1, 1, 2, 1]) + "faults: [cut: {link: [1, 0], cycle: 300}]\n", "link-down",
+             ["The link chip 1, e0 – chip 0, e8 has been down since cycle 300, and 2 packets from chip 0 have not arrived: chip 1, "
+              "Ethernet tile 9-0 (e0), core E at await (", "ring.c:33", "it polls 0x00030080", "comes over the link from chip 0, e8"]),
+            (chip_of_ring(1, [0, 1, 2, 1], None), "circle", ["They wait for each other in a circle: chip 0, Ethernet tile 1-6 (e9), core E",
+                                                             "; chip 1, Ethernet tile 1-0 (e1), core E"]),
+            (chip_of_ring(1, [0, 1, 1, 1], [1, 1, 1, 1]), "ended", ["the program on chip 1 has ended", "Ethernet tile 1-0 (e1), has ended"]),
+            (chip_of_ring(1, None, None), "no-program", ["chip 1, e0 runs no program", "chip 0, Ethernet tile 9-6 (e8), core E at await ("]),
+    ):
+        status, out, err = run(d, head + whole + other, "--json")
+        hang = json.loads(out)["hang"]
+        assert status == 3 and hang["cause"] == cause and all(w in hang["verdict"] for w in words_), (err, hang)
+        text = run(d, head + whole + other)[1]
+        assert " ".join(hang["verdict"].split()) in " ".join(text.split()), text
+        assert {link["chip"] for link in hang["chain"]} <= {0, 1} and hang["chain"][0]["who"] == "core E"
+    build(d, "stuck", "int main(void)\n{\n    noc_write_to(0, eth_place(0), 16);\n    noc_write(0, 0x30000, 0x30000, 0);\n"
+                      "    while (noc_busy(0, WRITER)) {\n    }\n    return (int)MAILBOX(1);\n}\n", 0x4000)
+    text = head + chip_of_ring(0, [1, 0, 2, 9], None) + (
+        "  - chip: 1\n    tiles:\n      - {at: e0, erisc0: wh_ring.erisc0.elf, load: [{address: 0x28000, words: [1, 1, 2, 1]}]}\n"
+        "      - {at: [1, 1], brisc: stuck.elf}\n")
+    eth = json.loads(run(d, text, "--json")[1])["chips"][1]["tiles"]
+    assert len(eth) > 1
+    status, out, err = run(d, text, "--json")
+    hang = json.loads(out)["hang"]
+    assert status == 3 and hang["cause"] == "stuck" and "chip 1, tile 1-1: " in hang["verdict"] and "core B waits" in hang["verdict"], hang
+    # Chips that hang, and none of them waits for another: nothing is said about others.
+    alone = "arch: wh\nchips:\n  - {chip: 0, tiles: [{at: [1, 1], brisc: stuck.elf}]}\n  - {chip: 1, tiles: []}\n"
+    status, out, _ = run(d, alone, "--json")
+    assert status == 3 and "hang" not in json.loads(out)
+
+
+@test
+def observed(d):
+    """Traces, logs, profiles and pages of each chip, and one SARIF file; with several processes the same bytes."""
+    elfs(d)
+    text = (EXAMPLES / "ring.yaml").read_text()
+    cut = "faults:\n  - cut: {link: [1, 0], cycle: 300}\n"
+    assert run(d, text + cut, f"--sarif={d}/cut")[0] == 3
+    results = [[r["message"]["text"] for r in one["results"]] for one in json.loads((d / "cut").read_text())["runs"]]
+    assert len(results) == 2 and all(t.startswith(f"Chip {i}, tile ") for i in range(2) for t in results[i]) and results[1], results
+    ways = (("run", "--trace={}t-{{chip}}.json", "--log={}l-{{chip}}", "--sarif={}s"), ("trace", "--output={}p-{{chip}}.pftrace"),
+            ("profile", "--folded={}f-{{chip}}", "--json"), ("report", "--output={}r-{{chip}}.html"), ("check", "--json"))
+    said = [run(d, text, *(o.format(f"{d}/a-") for o in options), command=(command,)) for command, *options in ways]
+    assert all(status == 0 and not err for status, _, err in said), said
+    trace = json.loads((d / "a-t-1.json").read_text())
+    assert {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"} == {"chip 1, Ethernet tile 9-0",
+                                                                                                  "chip 1, Ethernet tile 1-0"}
+    cost = json.loads(said[2][1])["chips"][1]["tiles"][0]["cost_profile"]["tracks"]
+    work = {t["name"] for t in cost if t["kind"] == "core" for c in t["costs"] if c["cause"] == "executing"}
+    assert work == {"E"}, work  # an Ethernet tile of Wormhole has one core
+    both = (d / "a-p-0.pftrace").read_bytes() + (d / "a-p-1.pftrace").read_bytes()
+    assert b"chip 0, Ethernet tile 9-6" in both and b"chip 1, Ethernet tile 9-0" in both
+    if MPIRUN:
+        for (command, *options), (status, out, _) in list(zip(ways, said))[::2]:
+            again = finished(processes(2, d, *(o.format(f"{d}/b-") for o in options), command=command))
+            assert again[:2] == (status, out.replace(f"{d}/a-", f"{d}/b-")), again
+        names = [p.name for p in d.glob("a-[tlsf]*")]
+        assert len(names) == 7
+        for name in names:
+            assert (d / name).read_bytes().replace(b"a-", b"") == (d / name.replace("a-", "b-")).read_bytes().replace(b"b-", b""), name
 
 
 @test
@@ -237,6 +328,9 @@ def mistakes(d):
         ("topology: n300\nlinks:\n  - {from: [0, 3], to: [0, 3]}\n", "cannot be connected to itself"),
         ("topology: n300\nfaults:\n  - cut: {link: [0, 3], cycle: 5}\n", "channel 3 of chip 0 has no link"),
         ("topology: n300\nfaults:\n  - cut: {link: [0, 8]}\n", "a cut has `link`, one of its ends, and `cycle`"),
+        ("topology: n300\nfaults:\n  - lose: {link: [0, 8]}\n", "`lose` has `link`, the end that sends, and `every`"),
+        ("topology: n300\nfaults:\n  - lose: {link: [0, 8], every: 1}\n", "one of so many frames is lost: 2 or more"),
+        ("topology: n300\nfaults:\n  - {}\n", "a fault is either a `cut` or `lose`"),
         ("topology: n300\nchip: 5\n", "did you mean `chips`"),
     ):
         status, out, err = run(d, text)
@@ -249,10 +343,12 @@ def mistakes(d):
         (d / "descriptor.yaml").write_text(text)
         status, out, err = run(d, "topology: descriptor.yaml\n")
         assert status == 6 and words in err, (text, err)
-    for option in ("--trace=x.json", "--log=x", "--sarif=x", "--brisc=x"):
-        status, _, err = run(d, "topology: n150\n", option)
-        assert status == 6 and option[:5] in err, err
-    for command in ("gdb", "profile", "why"):
+    for command, option, words in (("run", "--trace=x.json", "--trace: there is a file for each chip: put {chip} into the name"),
+                                   ("run", "--log=x", "--log: there is a file for each chip"), ("run", "--brisc=x", "--brisc"),
+                                   ("report", "--output=x.html", "`chip-{chip}.html`"), ("profile", "--what-if=noc=0", "--what-if")):
+        status, _, err = run(d, "topology: n300\n", option, command=(command,))
+        assert status == 6 and words in err, err
+    for command in ("gdb", "debug", "why", "explore"):
         assert run(d, "topology: n150\n", command=(command,))[0] == 6
 
 
@@ -280,10 +376,11 @@ def hostile_files(d):
 # ---- Several processes ----
 
 
-def processes(count, folder, *options, name="cluster.yaml"):
+def processes(count, folder, *options, name="cluster.yaml", command="run"):
     """The command under mpirun; as on a machine with too few processors, and for root, too."""
+    file = [str(folder / name)] if name else []
     env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    return subprocess.Popen([MPIRUN, "-n", str(count), WAITGATE, "run", str(folder / name), *map(str, options)], env=env, text=True,
+    return subprocess.Popen([MPIRUN, "-n", str(count), WAITGATE, command, *file, *map(str, options)], env=env, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -298,19 +395,17 @@ def mpi_test(f):
 
 @mpi_test
 def ranks(d):
-    """The same report, to the last bit, from any number of processes: of runs that are done, hang, end at a limit."""
+    """The same report, to the last bit, from any number of processes: of runs that are done, hang, end at a limit. Eight chips;
+    WG_SOAK=1: 32, too."""
     elfs(d)
-    ring = (EXAMPLES / "galaxy_ring.yaml").read_text().replace("threads: 2", "threads: 1")
-    for text, options, wanted, counts in ((ring, (), 0, (2, 4)), (ring, ("--max-cycles", 1234), 5, (3,)),
-                                          (ring + "faults:\n  - cut: {link: [31, 8], cycle: 1500}\n", (), 3, (4,))):
-        status, one, err = run(d, text, "--json", *options)
-        assert status == wanted, (status, err)
-        for count in counts:
-            status, out, err = finished(processes(count, d, "--json", *options))
-            assert (status, out) == (wanted, one), (count, status, out[:200], err)
-    status, one, _ = run(d, ring, "--stats", *options)
-    assert finished(processes(3, d, "--stats", *options))[:2] == (status, one)
-    assert [words(d / f"galaxy-{chip}.bin") for chip in (0, 31)]
+    galaxy_ring = (EXAMPLES / "galaxy_ring.yaml").read_text().replace("threads: 2", "threads: 1")
+    clusters = [(ring(d, "t3000", "wh")[0], [0, 6])] + ([(galaxy_ring, [31, 8])] if SOAK else [])
+    for text, link in clusters:
+        for more, options, wanted, count in (("", ("--stats",), 0, 3), *[("", ("--max-cycles", 1234, "--json"), 5, 2)] * SOAK,
+                                             (f"faults: [cut: {{link: {link}, cycle: 1500}}]\n", ("--json",), 3, 4)):
+            status, one, err = run(d, text + more, *options)
+            assert status == wanted, (status, err)
+            assert finished(processes(count, d, *options))[:2] == (wanted, one), (count, options)
 
 
 @test
@@ -320,14 +415,14 @@ def snapshots(d):
     text = (EXAMPLES / "ring.yaml").read_text()
     (d / "host.yaml").write_text("arch: wh\nhost-memory: {bytes: 4096, load: [{address: 16, words: [5]}]}\ntiles: [{at: e0}]\n")
     _, whole, _ = run(d, text, "--json")
-    status, out, err = run(d, text, "--json", f"--save-every=700={d}/run.snapshot", "--max-cycles", 3000)
-    assert status == 5, err
+    status, out, err = run(d, text, "--json", f"--save-every=700={d}/run.snapshot")
+    assert status == 0, err
     status, again, err = run(d, text, "--json", f"--resume={d}/run.snapshot")
     assert status == 0 and json.loads(again)["state"] == json.loads(whole)["state"], err
     assert json.loads(again)["cycles"] == json.loads(whole)["cycles"]
     if MPIRUN:
-        status, out, err = finished(processes(2, d, "--json", f"--save-every=700={d}/more.snapshot", "--max-cycles", 3000))
-        assert status == 5 and (d / "more.snapshot").read_bytes() == (d / "run.snapshot").read_bytes(), err
+        status, out, err = finished(processes(2, d, "--json", f"--save-every=700={d}/more.snapshot"))
+        assert status == 0 and (d / "more.snapshot").read_bytes() == (d / "run.snapshot").read_bytes(), err
         status, out, err = finished(processes(2, d, "--json", f"--resume={d}/more.snapshot"))
         assert status == 0 and json.loads(out)["state"] == json.loads(whole)["state"], err
     data = bytearray((d / "run.snapshot").read_bytes())
@@ -344,14 +439,39 @@ def snapshots(d):
     assert "other memory" in run(d, hosts.replace("all", "0"), f"--resume={d}/hosts.snapshot")[2]
 
 
+def without_times(text):
+    said = json.loads(text)
+    for one in (said, *said.get("tests", [])):
+        for key in ("jobs", "milliseconds", "busiest_microseconds"):
+            one.pop(key, None)
+    return said
+
+
+@mpi_test
+def sweeps(d):
+    """`explore` and `test` share their work among the processes; the first one reports the same as one alone."""
+    program = ROOT / "tests/tasm/ordered.tasm"
+    one = subprocess.run([WAITGATE, "explore", "--runs", "200", "--json", program], capture_output=True, text=True)
+    assert one.returncode == 0 or "differences" in one.stdout, one.stderr
+    status, out, err = finished(processes(3, d, "--runs", 200, "--json", program, name=None, command="explore"))
+    assert status == one.returncode and without_times(out) == without_times(one.stdout), err
+    elfs(d)
+    shutil.copy(EXAMPLES / "ring.yaml", d)
+    for name in ("hello", "handshake"):
+        shutil.copy(ROOT / f"examples/{name}.tasm", d / f"{name}.tasm")
+    (d / "bad.tasm").write_text(".thread 0\nttnosuch\n")
+    one = subprocess.run([WAITGATE, "test", "--json", "--sarif", d / "one", d / "hello.tasm", d / "handshake.tasm", d / "ring.yaml", d / "bad.tasm"],
+                         capture_output=True, text=True)
+    status, out, err = finished(processes(2, d, "--json", "--sarif", d / "two", d / "hello.tasm", d / "handshake.tasm", d / "ring.yaml", d / "bad.tasm",
+                                          name=None, command="test"))
+    assert status == one.returncode and without_times(out) == without_times(one.stdout) and len(without_times(out)["tests"]) == 4, (out, err)
+    assert (d / "one").read_bytes() == (d / "two").read_bytes()
+
+
 @mpi_test
 def a_process_dies(d):
     """The run ends within seconds, and says why."""
-    common, header = ROOT / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
-    (d / "count.c").write_text("#include \"tile.h\"\nint main(void)\n{\n    for (u32 i = 0;; i++)\n        WORD(0x28000) = i;\n}\n")
-    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-ffreestanding", "-nostdlib", "-DWG_ARCH_WH",
-                    "-msmall-data-limit=0", "-Wl,--defsym=__base=0x18000", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
-                    d / "count.c", common / "crt.S", "-T", common / "kernel.ld", "-o", d / "count.elf"], check=True)
+    build(d, "count", "int main(void)\n{\n    for (u32 i = 0;; i++)\n        WORD(0x28000) = i;\n}\n", 0x18000)
     (d / "cluster.yaml").write_text("topology: n300\nchips:\n  - {chip: all, tiles: [{at: e0, erisc0: count.elf}]}\n")
     p = processes(2, d)
     mine = []

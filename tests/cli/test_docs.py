@@ -107,6 +107,13 @@ def bash_completion(d):
     assert complete("waitgate", "run", "--prof") == ["--profile"]
     assert complete("waitgate", "run", "--profile", "s") == ["silicon"]
     assert complete("waitgate", "dis", "--timel") == []
+    assert complete("waitgate", "run", "--stop-on", "un") == ["undefined", "unimplemented"]
+    assert complete("waitgate", "check", "--fail-on", "ne") == ["never"]
+    assert complete("waitgate", "explain", "latched") == ["latched-wait"]
+    assert complete("waitgate", "explain", "semaphore-un") == ["semaphore-uninitialised"]
+    assert complete("waitgate", "explain", "data-r") == ["data-race"]
+    assert complete("waitgate", "explain", "STALL_MA") == ["STALL_MATH"]
+    assert complete("waitgate", "isa", "STALL") == ["STALLWAIT"]
     (d / "kernel.tasm").touch()
     assert complete("waitgate", "run", "ker") == ["kernel.tasm"]
 

@@ -246,10 +246,13 @@ def watched_from_everywhere(d):
         monitor srca 0 0 bf16
         monitor lreg 0 fp32
         monitor why l1:0x32000+2
+        monitor why l1:0x32000[17,4]:fp32,tilized
+        monitor why l1:0x32000[17,4]:nonsense
         """, *elfs(), *product(d))
     assert "Old value = 0" in text and "New value = 1107296256" in text, text # 32.0
     assert re.search(r"Dst row 0:( 32){16}", text) and re.search(r"SrcA bank 0 .* row 0:( 1){16}", text), text
     assert "Packers, ttpacr" in text and "Matrix Unit, ttmvmul" in text, text
+    assert "`nonsense` is no type of elements" in text and re.search(r"it is \S+\n.*L1 0x32850", text), text
 
 
 def product(d):

@@ -259,6 +259,29 @@ def test_check_quiet(kit):
     expect("the right twin is quiet", status == 0 and "0 race reports" in out, out)
 
 
+def test_profile_names_buffers(kit):
+    """Waits for pages and for space are causes by name, with the line that pushed or popped; the report has them, too."""
+    path = kit.file("profiled", pipeline(kit, per_tile=12))
+    status, out = kit.run(path, "--json", command="profile")
+    expect("a profile", status == 0, out)
+    tile, = [t for t in json.loads(out)["tiles"] if t["x"] == 1 and t["y"] == 2] if kit.arch == "bh" else \
+        [t for t in json.loads(out)["tiles"] if t["x"] == 1 and t["y"] == 1]
+    waits = {}
+    for track in tile["cost_profile"]["tracks"]:
+        for c in track["costs"]:
+            if "waits_for" in c:
+                key = track["name"], c["circular_buffer"], c["waits_for"]
+                waits.setdefault(key, set()).add((c.get("holder"), c.get("ended_at", "").split(":")[0]))
+                place = [c["line"]] + [call["line"] for call in c.get("calls", [])]
+                assert c["cause"] == "polling" and place, c
+    pages = {("T2", 0, "pages"): ("NC", "reader.c"), ("B", 1, "pages"): ("T2", "compute.c")}
+    for key, by in pages.items():
+        expect(f"{key} waits for {by}", by in waits.get(key, ()), waits)
+    expect("NC waits for space", ("T2", "compute.c") in waits.get(("NC", 0, "space"), ()), waits)
+    status, text = kit.run(path, command="profile")
+    expect("in words", status == 0 and "waiting for space in CB 0 (T2 at compute.c:" in text, text)
+
+
 def main():
     waitgate, root, headers = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     only = sys.argv[4:]

@@ -9,7 +9,7 @@ import sys
 
 from suite import run, test
 
-WAITGATE, ROOT, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+WAITGATE, ROOT, EXAMPLES = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 
 
 def profile(*arguments, status=0):
@@ -162,6 +162,35 @@ def polling_is_told_apart(d):
 
 
 @test
+def polls_of_any_word_know_their_writer(d):
+    """Wherever in its line of L1 the word is, and whoever writes it: a core, or an instruction of a thread."""
+    for offset in (0, 4, 12, 20):
+        text = POLL.replace("0(a0)", f"{offset}(a0)")
+        costs = costs_of(profile(write(d, text)), "NC")
+        polls = [c for c in costs if c["cause"] == "polling"]
+        assert [(c["address"], c["holder"], c["ended_at"]) for c in polls] == [(f"0x{0x2000 + offset:08x}", "B", "p.tasm:9")], (offset, polls)
+    (d / "q.tasm").write_text(""".arch bh
+.thread 1
+    .repeat 100
+    ttdmanop
+    .endr
+    ttsetdmareg 0, 1, 0, 8
+    ttsetdmareg 0, 0x201, 0, 10
+    ttstoreind 1, 0, 1, 8, 0, 4, 5
+.core NC
+    li a0, 0x2010
+poll:
+    fence
+    lw a1, 0(a0)
+    beqz a1, poll
+    ebreak
+.expect finding core-ebreak
+""")
+    polls = [c for c in costs_of(profile(d / "q.tasm"), "NC") if c["cause"] == "polling"]
+    assert [(c["holder"], c["ended_at"]) for c in polls] == [("thread 1", "q.tasm:8")], polls
+
+
+@test
 def what_is_polled_in_the_l0_cache(d):
     """A load that the L0 data cache answers makes no request; its address is known all the same."""
     found = profile(write(d, POLL.replace("    fence\n", "")))
@@ -215,8 +244,15 @@ def a_part_of_the_run(d):
     named = profile("--from", "after", path)["cost_profile"]
     assert 100 < named["from"] < whole["cycles"] and named["to"] == whole["cycles"], named
     assert profile("--to", "after", path)["cost_profile"]["to"] == named["from"]
+    # B's only store of 1 to 0x2000, and one that never comes.
+    stored = profile("--from", "0x2000=1", path)["cost_profile"]
+    log = subprocess.run([WAITGATE, "run", "--log", "-", "--quiet", path], capture_output=True, text=True).stdout
+    store = next(int(line.split()[0]) for line in log.splitlines() if " B  " in line and "sw a2,0(a0)" in line)
+    assert store < stored["from"] < store + 40 and stored["to"] == whole["cycles"], (store, stored["from"])
+    assert profile("--to", "0x2000=1", path)["cost_profile"]["to"] == stored["from"]
+    assert profile("--from", "0x2000=2", path)["cost_profile"]["tracks"] == []
     r = subprocess.run([WAITGATE, "profile", "--from", "nowhere", str(path)], capture_output=True, text=True)
-    assert r.returncode == 6 and "`nowhere` is neither a cycle nor a symbol" in r.stderr, r
+    assert r.returncode == 6 and "`nowhere` is neither a cycle, ADDR=VALUE, nor a symbol" in r.stderr, r
 
 
 @test
@@ -238,6 +274,67 @@ def folded_stacks(d):
         stack, _, cycles = line.rpartition(" ")
         sums[stack.split(";")[0]] = sums.get(stack.split(";")[0], 0) + int(cycles)
     assert set(sums.values()) == {found["cycles"]}, sums
+
+
+def annotated(text):
+    """The numbers before each line or instruction, by what stands behind them: six columns."""
+    rows = {}
+    for line in text.splitlines():
+        cells = [line[8 * i:8 * i + 8].strip() for i in range(6)]
+        if any(c.isdigit() for c in cells) and all(c == "." or c.isdigit() for c in cells):
+            rows.setdefault(line[50:].strip(), []).append([0 if c == "." else int(c) for c in cells])
+    return rows
+
+
+@test
+def annotated_source_and_instructions(d):
+    """Each line, and each instruction, with what the JSON charges to it; the source is found wherever the command runs."""
+    files = [p.resolve() for p in sorted(EXAMPLES.glob("matmul.*.elf"))]
+    costs = [(t["kind"], c) for t in profile(*files)["cost_profile"]["tracks"] for c in t["costs"]]
+
+    def columns(mine):
+        out = [0] * 6
+        for kind, c in mine:
+            if c["cause"] in ("idle", "empty", "reset", "parked"):
+                continue
+            works = c["cause"] in ("executing", "issued")
+            out[5 if kind == "unit" else 3 + (not works) if kind == "thread" else 0 if works else 2 if c["cause"] == "polling" else 1] += c["cycles"]
+        return out
+
+    r = subprocess.run([WAITGATE, "profile", "--annotate", "source", *files], capture_output=True, text=True, cwd=d)
+    rows = annotated(r.stdout)
+    for name in ("matmul.c", "pipeline.h"):
+        source = next((ROOT / "examples").rglob(name)).read_text().splitlines()
+        lines = {c["line"] for _, c in costs if c.get("file", "").endswith("/" + name)}
+        seen = 0
+        for n in lines:
+            wanted = columns([(k, c) for k, c in costs if c.get("line") == n and c["file"].endswith("/" + name)])
+            if any(wanted):
+                assert wanted in rows[f"{n} | {source[n - 1]}".strip()], (name, n, wanted, rows)
+                seen += 1
+        assert seen > 5, (name, seen)
+    r = subprocess.run([WAITGATE, "profile", "--annotate", "instructions", *files], capture_output=True, text=True, cwd=d)
+    rows, seen = annotated(r.stdout), 0
+    for pc in {c["pc"] for _, c in costs if "pc" in c}:
+        for core in {c["program"] for _, c in costs if c.get("pc") == pc}:
+            wanted = columns([(k, c) for k, c in costs if c.get("pc") == pc and c["program"] == core])
+            if any(wanted):
+                assert any(text.startswith(pc + " ") and wanted in all_of for text, all_of in rows.items()), (pc, wanted)
+                seen += 1
+    assert seen > 200, seen
+    assert sum(sum(x) for all_of in rows.values() for x in all_of) == sum(columns([(k, c) for k, c in costs if "pc" in c]))
+    r = subprocess.run([WAITGATE, "profile", "--annotate", "sorce", *files], capture_output=True, text=True)
+    assert r.returncode == 6 and "did you mean `source`?" in r.stderr, r
+
+
+@test
+def the_busiest_unit(d):
+    """The sentence names the unit that bounds the run, or says that none does."""
+    (d / "b.tasm").write_text(".thread 2\n ttsetadcxx 4, 15, 0\n .repeat 40\n ttpacr 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0\n .endr\n")
+    bound = subprocess.run([WAITGATE, "profile", d / "b.tasm"], capture_output=True, text=True).stdout
+    assert " ".join(bound.split()).count("The bottleneck is Packers, at work in 100.0 % of cycles") == 1, bound
+    loose = subprocess.run([WAITGATE, "profile", *sorted(EXAMPLES.glob("matmul.*.elf"))], capture_output=True, text=True).stdout
+    assert "No unit bounds the run; the busiest is Packers, at work in" in " ".join(loose.split()), loose
 
 
 @test

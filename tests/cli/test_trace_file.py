@@ -41,7 +41,7 @@ check(all("ts" in e and e["dur"] >= 1 and e["ts"] + e["dur"] <= result["cycles"]
 for track, mine in by_track.items():
     mine.sort(key=lambda e: e["ts"])
     check(all(a["ts"] + a["dur"] <= b["ts"] for a, b in zip(mine, mine[1:])), f"slices of {track} overlap")
-check(any(e["args"].get("text", "").startswith("ttsemwait") for e in by_track["thread 1"]), "SEMWAIT has no slice")
+check(any(e["name"].startswith("ttsemwait") for e in by_track["thread 1"]), "SEMWAIT has no slice")
 check(any(e["ph"] == "C" and e["name"] == "semaphore 1" for e in events), "no counter for semaphore 1")
 
 
@@ -58,6 +58,8 @@ def flows(path):
             boxes[e["tid"]].append((e["ts"], e["ts"] + e["dur"], e))
     ends, arrows = defaultdict(dict), defaultdict(list)
     for e in events:
+        if "bind_id" in e: # from the beginning of a slice, or to it
+            ends[f"bound {e['bind_id']}", "pass"]["s" if e.get("flow_out") else "f"] = (names.get(e["tid"]), e["ts"], e)
         if e["ph"] in "sf":
             inside = [box for a, b, box in boxes[e["tid"]] if a <= e["ts"] < b]
             check(len(inside) == 1, f"{path}: an arrow's end lies in {len(inside)} slices: {e}")

@@ -39,9 +39,15 @@ def read_json(path):
     ends, arrows = defaultdict(dict), []
     for e in events:
         if e["ph"] in "sf":
-            assert e["ph"] not in ends[e["id"]], e
-            ends[e["id"]][e["ph"]] = (process[e["pid"]], track[e["pid"], e["tid"]], e["ts"])
-            ends[e["id"]]["name"] = e["name"]
+            key, end = e["id"], e["ph"]
+        elif "bind_id" in e: # between the beginnings of two slices
+            key, end = f"bound {e['bind_id']}", "s" if e.get("flow_out") else "f"
+            assert bool(e.get("flow_out")) != bool(e.get("flow_in")), e
+        else:
+            continue
+        assert end not in ends[key], e
+        ends[key][end] = (process[e["pid"]], track[e["pid"], e["tid"]], e["ts"])
+        ends[key]["name"] = e["name"] if e["ph"] in "sf" else "pass"
     for a in ends.values():
         arrows.append((a["name"], a["s"], a["f"]))
     counters = [(process[e["pid"]], e["name"], e["ts"], e["args"]["value"]) for e in events if e["ph"] == "C"]
@@ -149,18 +155,33 @@ def one(message, field, default=None):
     return found[0] if found else default
 
 
+def read_details(event, texts):
+    """The event with its texts in the place of their numbers."""
+    out = []
+    for field, value in event:
+        if field == 3:
+            value = texts[1][value]
+        if field == 4:
+            detail = list(fields(value))
+            text, listed = one(detail, 6), one(detail, 17)
+            value = (texts[3][one(detail, 1)], texts[29][listed] if listed else one(detail, 3) if text is None else text.decode())
+        out.append((field, value))
+    return out
+
+
 def read_proto(data):
     """As read_json(): the trace that a reader of Perfetto's schema sees."""
-    process, track, counter, names = {}, {}, {}, {}
+    process, track, counter = {}, {}, {}
+    texts = {1: {}, 2: {}, 3: {}, 29: {}}  # of categories, events, details' names, details
     events = []
     for number, (field, packet) in enumerate(fields(data)):
         assert field == 1, "Trace.packet"
         packet = list(fields(packet))
         assert one(packet, 10) == 1, "trusted_packet_sequence_id"
         assert one(packet, 13) == (1 if number == 0 else 2), "sequence_flags"
-        if interned := one(packet, 12):
-            entry = list(fields(one(list(fields(interned)), 2)))
-            names[one(entry, 1)] = one(entry, 2).decode()
+        for listed, entry in fields(one(packet, 12, b"")):
+            entry = list(fields(entry))
+            texts[listed][one(entry, 1)] = one(entry, 2).decode()
         if descriptor := one(packet, 60):
             descriptor = list(fields(descriptor))
             uuid = one(descriptor, 1)
@@ -174,7 +195,9 @@ def read_proto(data):
                 where[uuid] = (process[one(descriptor, 5)], one(descriptor, 2).decode())
         if event := one(packet, 11):
             event = list(fields(event))
-            name = names[one(event, 10)] if one(event, 10) else (one(event, 23) or b"").decode()
+            name = texts[2][one(event, 10)] if one(event, 10) else (one(event, 23) or b"").decode()
+            event = read_details(event, texts)
+            assert one(event, 11) in process.keys() | track.keys() | counter.keys(), "an event on a track that is described later"
             events.append((one(packet, 8), len(events), name, event))
     slices, counters, flows, open_slices = [], [], defaultdict(dict), defaultdict(list)
     for ns, _, name, event in sorted(events, key=lambda e: e[:2]):
@@ -183,20 +206,16 @@ def read_proto(data):
         if kind == 4:
             counters.append((*counter[uuid], cycle, one(event, 30)))
         elif kind == 1:
-            details = {}
-            for annotation in [list(fields(v)) for f, v in event if f == 4]:
-                text = one(annotation, 6)
-                details[one(annotation, 10).decode()] = one(annotation, 3) if text is None else text.decode()
-            open_slices[uuid].append((name, one(event, 22).decode(), cycle, details))
+            open_slices[uuid].append((name, one(event, 3), cycle, dict(v for f, v in event if f == 4)))
         elif kind == 2:
             name, category, begin, details = open_slices[uuid].pop()
             slices.append((*track[uuid], name, category, begin, cycle, details))
-        else:
-            assert kind == 3
-            for field, end in ((47, "s"), (48, "f")):
-                if flow := one(event, field):
-                    flows[flow][end] = (*track[uuid], cycle)
-                    flows[flow]["name"] = name
+        assert kind in (1, 2, 3, 4)
+        for field, end in ((47, "s"), (48, "f")):
+            if flow := one(event, field):
+                assert kind in (1, 3) and end not in flows[flow]
+                flows[flow][end] = (*track[uuid], cycle)
+                flows[flow]["name"] = name if kind == 3 else "pass"
     assert not any(open_slices.values())
     return slices, [(f["name"], f["s"], f["f"]) for f in flows.values()], counters
 

@@ -314,11 +314,60 @@ def elements(d):
         assert all(f"L1 0x{first:05x} to" in b["location"] for b in got["writers"]), (of, got)
     for of, words in (("l1:0x3000[1,0]:bf16", "width is not known"), ("l1:0x3000[0,32]:bf16,tilized", "outside the array"),
                       ("l1:0x3000[8,0]:fp32=8x32", "outside the array"), ("l1:0x3000[0,0]", "is not l1:ADDRESS[ROW,COLUMN]:TYPE"),
-                      ("l1:0x3000[0,0]:bfp8,tilized", "no bytes of its own"), ("l1:0x3000[0,0]:nonsense", "no type"),
+                      ("l1:0x3000[0,0]:raw", "raw bytes have no elements"), ("l1:0x3000[0,0]:nonsense", "no type"),
                       ("l1:0x3000[0:0]:bf16", "is not l1:"), ("l1:0xffffffff[0,9]:bf16", "outside the memory"),
                       ("gpr:0[0,0]:bf16", "is not understood"), ("dram:0x1000[0,0]:bf16", "DRAM tile of a chip file")):
         r = subprocess.run([WAITGATE, "why", "--of", of, str(d / "p.tasm")], capture_output=True, text=True)
         assert r.returncode == 6 and words in r.stderr, (of, r)
+
+
+@test
+def elements_of_blocks(d):
+    """An element of a BFP tile is its datum and its block's exponent; both lead to the rows of Dst that made them, and to the input."""
+    numbers = [(r * 32 + c) / 8.0 for r in range(32) for c in range(32)]
+    data = b"".join(struct.pack("<f", n) for n in numbers)
+    head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (32, 32), }"
+    head += b" " * (-(len(head) + 11) % 64) + b"\n"
+    (d / "x.npy").write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head + data)
+    for arch, prefix in (("bh", ""), ("wh", "wh_")):
+        command = ["--load", f"0x30000={d}/x.npy:bfp8,tilized", "--arch", arch, *sorted(EXAMPLES.glob(f"{prefix}datacopy_bfp8.*.elf"))]
+        for row, column in ((17, 4), (0, 0), (31, 31), (5, 20)):
+            place = (row // 16 * 2 + column // 16) * 256 + row % 16 * 16 + column % 16
+            got = answer("--of", f"l1:0x32000[{row},{column}]:bfp8,tilized", *command)
+            assert abs(float(got["value"]) - numbers[row * 32 + column]) <= 1, (row, column, got["value"])
+            packers = [w for w in got["writers"] if w["who"] == "Packers"]
+            at = {int(w["location"].split()[1], 16) for w in packers}
+            assert at == {0x32000 + 64 + place, 0x32000 + place // 16}, (row, column, got["writers"])
+            for w in packers:
+                rows = [[int(n) for n in b["location"].replace("Dst rows ", "").replace("Dst row ", "").split(" to ")] for b in w["from_data"]]
+                assert any(r[0] <= place // 16 <= r[-1] for r in rows) and all(r[-1] - r[0] < 16 for r in rows), (row, column, w["location"], rows)
+            ends = {b["location"] for b in leaves(got["writers"])}
+            assert all("0x30" in e for e in ends) and ends, ends
+    for of, words in (("l1:0x30000[1,1]:bfp8", "exists in whole tiles"), ("l1:0x30000[0,32]:bfp4,tilized", "outside the array")):
+        r = subprocess.run([WAITGATE, "why", "--of", of, *map(str, command)], capture_output=True, text=True)
+        assert r.returncode == 6 and words in r.stderr, (of, r)
+    four = answer("--of", "l1:0x30000[17,5]:bfp4,tilized", "--load", f"0x30000={d}/x.npy:bfp4,tilized", *command[2:])
+    assert {w["location"] for w in four["writers"]} == {f"L1 0x{0x30000 + 64 + (512 + 21) // 2:05x} to 0x{0x30000 + 64 + (512 + 21) // 2:05x}",
+                                                        f"L1 0x{0x30000 + 33:05x} to 0x{0x30000 + 33:05x}"}, four
+
+
+@test
+def rows_that_moves_read(d):
+    """MOVA2D's, MOVB2D's and MOVB2A's row is the counter plus the operand."""
+    (d / "p.tasm").write_text('''.arch bh
+.thread 0
+    .word 0x43000121
+    .word 0x43800121
+.thread 1
+    ttstallwait STALL_MATH, SRCA_VLD|SRCB_VLD
+    ttmova2d 0, 40, 0, 2, 16
+    ttmovb2d 0, 21, 0, 0, 32
+    ttmovb2a 3, 0, 0, 13
+''')
+    for of, expected in (("dst:18", "SrcA bank 0 rows 40 to 47"), ("dst:32", "SrcB bank 0 rows 21 to 21"), ("srca:0:3", "SrcB bank 0 rows 13 to 13")):
+        got = answer("--of", of, d / "p.tasm")["writers"]
+        assert len(got) == 1 and got[0]["who"] == "Matrix Unit", (of, got)
+        assert [b["location"] for b in got[0]["from_data"] if b["location"].startswith("Src")] == [expected], (of, got)
 
 
 @test

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small inputs of the command line: .npy files, suppressions, delays; the first byte chooses. */
+/* Small inputs of the command line: .npy files, suppressions, delays, saved runs to compare, elements; the first byte chooses. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli/delays.h"
+#include "cli/commands.h"
 #include "cli/session.h"
-#include "cli/types.h"
+#include "text/delays.h"
+#include "text/types.h"
 #include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -72,15 +74,61 @@ static void delays(const uint8_t *data, size_t size)
     free(copy);
 }
 
+/* A saved run against itself, and against a fixed one. */
+static void diff(const uint8_t *data, size_t size)
+{
+    static const char good[] =
+        "{\"cycles\": 9, \"cost_profile\": {\"tracks\": [{\"name\": \"B\", \"costs\": [{\"cause\": \"x\", "
+        "\"cycles\": 9, \"line\": 3, \"file\": \"a.c\", \"instruction\": \"add\"}]}]}}";
+    static char other[64];
+    if (!*other) {
+        const int file = memfd_create("good", 0);
+        check(file >= 0 && write(file, good, sizeof good - 1) == (ssize_t)sizeof good - 1);
+        snprintf(other, sizeof other, "/proc/self/fd/%d", file);
+    }
+    const char *path = memory_file(data, size);
+    for (unsigned i = 0; path && i < 4; i++) {
+        const char *file[2] = {i & 1 ? other : path, path};
+        wg_args args = {.command = WG_CMD_DIFF, .file = file, .files = 2};
+        wg_text out = {0}, error = {0};
+        args.value[WG_OPT_JSON] = i & 2 ? "" : NULL;
+        args.value[WG_OPT_FAIL_ABOVE] = "2%";
+        const int status = wg_command_diff(&args, &out, &error);
+        check((status == WG_EXIT_ERROR) == (error.size != 0));
+        wg_text_free(&out);
+        wg_text_free(&error);
+    }
+}
+
+static void element(const uint8_t *data, size_t size)
+{
+    wg_text why = {0};
+    wg_element found;
+    char *place = NULL, *copy = malloc(size + 1), value[32];
+    uint8_t memory[WG_ELEMENT_BYTES] = {0};
+    unsigned bytes;
+    if (!copy)
+        return;
+    memcpy(copy, data, size);
+    copy[size] = 0;
+    if (!wg_element_parse(copy, &place, &found, &why)) {
+        check(why.size != 0 && !place);
+    } else if (place) {
+        wg_element_memory(&found, &bytes);
+        check(bytes && bytes <= sizeof memory);
+        memset(memory, (int)size, sizeof memory);
+        wg_element_text(&found, wg_element_bits(&found, memory), value, sizeof value);
+    }
+    wg_text_free(&why);
+    free(place);
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    if (data[0] % 3 == 0)
-        npy(data + 1, size - 1);
-    else if (data[0] % 3 == 1)
-        suppressions(data + 1, size - 1);
-    else
-        delays(data + 1, size - 1);
+    static void (*const kinds[])(const uint8_t *, size_t) = {npy, suppressions, delays, diff, element};
+    kinds[data[0] % (sizeof kinds / sizeof *kinds)](data + 1, size - 1);
     return 0;
 }

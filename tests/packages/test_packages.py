@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian packages as their users meet them: built twice with the same bits, installed in a clean Debian, used there.
+"""The Debian packages as their users meet them: built twice with the same bits, installed in a clean Debian, used there; and the
+Containerfile: built on that Debian, and its image run.
 
 usage: test_packages.py ROOT          after `make package`; `make package-test` runs it. Needs root: it makes a chroot.
 """
@@ -39,6 +40,18 @@ def debs(folder):
 
 
 @test
+def tarball(d):
+    """Its checksum and its signature are right; the sources in it are those of the last commit."""
+    env = dict(os.environ, GNUPGHOME=str(d))
+    d.chmod(0o700)
+    call("gpg", "--batch", "--passphrase", "", "--quick-generate-key", "maintainer@waitgate.example", env=env)
+    path = ROOT / call("make", "-s", "dist", "SIGN=maintainer@waitgate.example", cwd=ROOT, env=env).strip()
+    call("sha256sum", "-c", path.name + ".sha256", cwd=path.parent)
+    call("gpg", "--verify", path.name + ".asc", path.name, cwd=path.parent, env=env)
+    assert len(call("tar", "-tf", path).splitlines()) > len(call("git", "ls-files", cwd=ROOT).splitlines())
+
+
+@test
 def same_bits(d):
     """A second build, in another folder, makes the same packages."""
     tarball = next((ROOT / "build" / "dist").glob("waitgate-*.tar.gz"))
@@ -48,18 +61,44 @@ def same_bits(d):
     assert debs(d) == debs(PACKAGES)
 
 
-@test
-def clean_debian(d):
-    """Installed by apt in a Debian that has nothing else: command, manual, library, Python module, the libttsim ABI."""
+def make_clean():
+    """A Debian that has nothing else, with the network settings of this machine."""
     shutil.rmtree(CLEAN, ignore_errors=True)
     call("debootstrap", "--variant=minbase", "bookworm", CLEAN)
-    for path in PACKAGES.glob("*.deb"):
-        shutil.copy(path, CLEAN / "tmp")
-    shutil.copytree(ROOT / "examples", CLEAN / "examples")
     shutil.copy("/etc/resolv.conf", CLEAN / "etc/resolv.conf")
     for name in ("http_proxy", "https_proxy"):
         if os.environ.get(name):
             (CLEAN / "etc/apt/apt.conf.d/proxy").write_text(f'Acquire::http::Proxy "{os.environ[name]}";\n')
+
+
+@test
+def image(d):
+    """The Containerfile, with the clean Debian in the place of its base image: it builds, and its command runs a program."""
+    make_clean()
+    buildah = ("buildah", "--root", d / "images", "--runroot", d / "run", "--storage-driver", "vfs")
+    base = call(*buildah, "from", "scratch").strip()
+    call(*buildah, "add", base, CLEAN, "/")
+    call(*buildah, "commit", "--rm", base, "docker.io/library/debian:12-slim")
+    call("git", "clone", "-q", ROOT, d / "source")
+    call(*buildah, "build", "--isolation", "chroot", "--pull-never", "--network", "host", "-t", "waitgate", d / "source")
+    assert call(*buildah, "inspect", "--type", "image", "--format", "{{.OCIv1.Config.Entrypoint}}", "waitgate").strip() == "[waitgate]"
+    box = call(*buildah, "from", "--pull-never", "waitgate").strip()
+    done = subprocess.run([*map(str, buildah), "run", "--isolation", "chroot", "-v", f"{ROOT / 'examples'}:/work", box, "--", "waitgate",
+                           "run", "deadlock.tasm"], capture_output=True, text=True)
+    assert done.returncode == 3 and "wait for each other in a circle" in done.stdout, (done.returncode, done.stdout, done.stderr)
+    mounted = pathlib.Path(call(*buildah, "mount", box).strip())
+    grown = int(call("du", "-sm", mounted).split()[0]) - int(call("du", "-sm", CLEAN).split()[0])
+    call(*buildah, "umount", box)
+    assert grown < 200, f"the image is {grown} MB larger than its base"
+
+
+@test
+def clean_debian(d):
+    """Installed by apt in a Debian that has nothing else: command, manual, library, Python module, the libttsim ABI."""
+    make_clean()
+    for path in PACKAGES.glob("*.deb"):
+        shutil.copy(path, CLEAN / "tmp")
+    shutil.copytree(ROOT / "examples", CLEAN / "examples")
     names = [f"/tmp/{name}" for name in debs(PACKAGES)]
     inside("apt-get", "update", "-qq")
     inside("apt-get", "install", "-y", "-qq", "--no-install-recommends", *names)

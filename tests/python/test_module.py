@@ -215,6 +215,25 @@ def test_chip():
         tile.gpr(0, 4)
 
 
+def test_explore(tile):
+    """Two cores store to one word: some timings give the other value; the tile is back at its start."""
+    for core, address, value, nops in (("t0", 0x6000, 1, 2), ("t1", 0x7000, 2, 12)):
+        program = "    nop\n" * nops + f"    li a0, {value}\n    sw a0, 0x100(zero)\n    ebreak\n"
+        tile.load(core, waitgate.Elf.assemble(program, address, tile.arch))
+    values = []
+    differing = tile.explore(runs=60, result=(0x100, 4), seen=lambda t: values.append((t.number, tile.read(0x100, 1)[0])))
+    assert len(values) == 61 and values[0] == (0, 2) and tile.cycle == 0
+    assert {t.number for t in differing} == {number for number, value in values if value == 1} != set()
+    assert all(t.memory and not t.stops and (t.seed or ":" in t.delay) for t in differing)
+    seen = []
+    tile.explore(runs=60, seen=lambda t: seen.append(t) or len(seen) < 3)
+    assert len(seen) == 3
+    with pytest.raises(ZeroDivisionError):
+        tile.explore(seen=lambda t: 1 / 0)
+    with pytest.raises(waitgate.Error, match="wrong.s:2: .*nopp"):
+        waitgate.Elf.assemble("nop\nnopp\n", name="wrong.s")
+
+
 def test_refusals():
     with pytest.raises(waitgate.AssemblyError, match="did you mean ttstallwait"):
         waitgate.assemble("ttstalwait 1, 2")

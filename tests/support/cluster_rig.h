@@ -39,9 +39,10 @@ static inline void place_of(const wg_grid *g, unsigned channel, unsigned *x, uns
 }
 
 /* The chips of one of several processes; the others are NULL. */
-static inline rig ranks_of(wg_arch_id arch, unsigned chips, unsigned threads, wg_transport *ranks)
+static inline rig ranks_of(wg_arch_id arch, unsigned chips, unsigned threads, wg_transport *ranks, bool lockstep)
 {
-    const wg_grid_desc chip = {.struct_size = sizeof chip, .arch = arch, .profile = WG_PROFILE_SILICON};
+    const wg_grid_desc chip = {
+        .struct_size = sizeof chip, .arch = arch, .profile = WG_PROFILE_SILICON, .lockstep = lockstep};
     const wg_cluster_desc desc = {
         .struct_size = sizeof desc, .chips = chips, .threads = threads, .chip = &chip, .ranks = ranks};
     rig r = {.arch = arch, .bh = arch == WG_ARCH_BH};
@@ -53,7 +54,7 @@ static inline rig ranks_of(wg_arch_id arch, unsigned chips, unsigned threads, wg
 
 static inline rig cluster_of(wg_arch_id arch, unsigned chips, unsigned threads)
 {
-    return ranks_of(arch, chips, threads, NULL);
+    return ranks_of(arch, chips, threads, NULL, false);
 }
 
 static inline rig pair(void **state, uint64_t cut_at)

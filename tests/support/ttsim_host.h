@@ -40,10 +40,12 @@ static inline void *symbol(lib *l, const char *name)
 /* dlsym() returns data pointers; ISO C has no other way from there to a function. */
 #define FUNCTION(l, member, name) *(void **)&(l)->member = symbol(l, name)
 
-static inline lib load(wg_arch_id arch)
+static inline const char *library_of(wg_arch_id arch) { return arch == WG_ARCH_BH ? WG_LIBTTSIM_BH : WG_LIBTTSIM_WH; }
+
+static inline lib load_from(wg_arch_id arch, const char *path)
 {
     lib l = {.arch = arch, .x = 1, .y = arch == WG_ARCH_BH ? 2 : 1};
-    l.handle = dlopen(arch == WG_ARCH_BH ? WG_LIBTTSIM_BH : WG_LIBTTSIM_WH, RTLD_NOW | RTLD_LOCAL);
+    l.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!l.handle)
         fail_msg("%s", dlerror());
     FUNCTION(&l, init, "libttsim_init");
@@ -57,6 +59,8 @@ static inline lib load(wg_arch_id arch)
     FUNCTION(&l, callbacks, "libttsim_set_pci_dma_mem_callbacks");
     return l;
 }
+
+static inline lib load(wg_arch_id arch) { return load_from(arch, library_of(arch)); }
 
 static inline lib start(void **state)
 {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/types.h"
+#include "text/types.h"
 #include "num/l1_formats.h"
 
 typedef struct outcome {

@@ -190,6 +190,47 @@ static void test_duplicates(void **state)
     wg_cluster_destroy(r.c);
 }
 
+/* One frame of three has an error on the way: TT-link packets all arrive in the end, in order; raw ones do not. */
+static void test_lose(void **state)
+{
+    rig r = cluster_of(wg_test_arch(state), 2, 1);
+    const wg_cluster_link l = {.end = {{0, CHANNEL_A}, {1, CHANNEL_B}}, .lose_every = {3, 0}};
+    wg_cluster_traffic sent;
+    assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_OK);
+    set(&r, 0, txq(0, 0x48), 1500);
+    for (uint32_t i = 0; i < 8; i++) {
+        set(&r, 0, DATA + 0x100 * i, 100 + i);
+        send(&r, 0, 0, DATA + 0x100 * i, 16, DATA + 16 * i, SEND_DATA);
+        pass(&r, 40);
+    }
+    pass(&r, 60000);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(word(&r, 1, DATA + 16 * i), 100 + i);
+    assert_true(wg_cluster_traffic_at(r.c, 0, 0, &sent));
+    assert_int_equal(sent.lost, sent.sent / 3);
+    assert_true(sent.lost >= 3 && sent.resent >= 1);
+    assert_true(wg_cluster_traffic_at(r.c, 0, 1, &sent));
+    assert_int_equal(sent.lost, 0);
+    wg_cluster_destroy(r.c);
+}
+
+/* Wormhole: an RX queue that wants no packets gets none; what was reliable comes later. */
+static void test_back_pressure(void **state)
+{
+    rig r = pair(state, 0);
+    set(&r, 0, txq(0, 0x48), 1500);
+    set(&r, 1, rxq(&r, 0, 0x00), 2 | 8);
+    set(&r, 0, DATA, 55);
+    send(&r, 0, 0, DATA, 16, DATA, SEND_DATA);
+    pass(&r, 10000);
+    assert_int_equal(word(&r, 1, DATA), 0);
+    assert_int_equal(word(&r, 1, rxq(&r, 0, 0x28)), 0); /* no packet was counted */
+    set(&r, 1, rxq(&r, 0, 0x00), 2);
+    pass(&r, 3000);
+    assert_int_equal(word(&r, 1, DATA), 55);
+    wg_cluster_destroy(r.c);
+}
+
 /* More than a link's rings hold at once passes through them. */
 static void test_rings(void **state)
 {
@@ -563,6 +604,8 @@ static const wg_test tests[] = {
     WG_TEST(test_resend, WG_BH | WG_WH, ""),
     WG_TEST(test_window, WG_BH | WG_WH, ""),
     WG_TEST(test_duplicates, WG_BH | WG_WH, ""),
+    WG_TEST(test_lose, WG_BH | WG_WH, ""),
+    WG_TEST(test_back_pressure, WG_WH, ""),
     WG_TEST(test_rings, WG_BH | WG_WH, ""),
     WG_TEST(test_remote_command, WG_BH | WG_WH, ""),
     WG_TEST(test_status, WG_BH | WG_WH, ""),

@@ -20,6 +20,49 @@ const tracksOf = tile => tile.made = tile.made || tile.tracks.map((t, index) => 
   }
   return {name: t.name, kind: t.kind, index, count, edge, what, work};
 });
+// Values over time: each step has a cycle and the value from then on.
+const rowOf = (name, most, pairs) => {
+  const count = pairs.length / 2, at = new Float64Array(count), value = new Float64Array(count);
+  for (let n = 0, cycle = data.from; n < count; n++) {
+    at[n] = cycle += pairs[2 * n];
+    value[n] = pairs[2 * n + 1];
+  }
+  return {name, most, at, value, count};
+};
+// Of a chip: packets under way to a tile, and from it.
+const packetRows = tile => {
+  const here = data.chip ? tile.y * data.chip.width + tile.x : -1, rows = [];
+  for (const noc of [0, 1])
+    for (const [side, name] of [[1, `NoC ${noc} arriving`], [0, `NoC ${noc} sent`]]) {
+      const changes = [];
+      for (let n = 0; data.chip && n < data.packets.length; n += 6)
+        if (data.packets[n + side] === here && data.packets[n + 2] === noc)
+          changes.push([Math.max(data.from, data.packets[n + 3]), 1], [data.packets[n + 4], -1]);
+      if (!changes.length) continue;
+      changes.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+      const pairs = [0, 0];
+      let last = data.from, most = 1, value = 0;
+      for (const [cycle, by] of changes) {
+        most = Math.max(most, value += by);
+        pairs.push(cycle - last, value);
+        last = cycle;
+      }
+      rows.push(rowOf(name, most, pairs));
+    }
+  return rows;
+};
+const stepsOf = tile => tile.rows = tile.rows || [...tile.steps.map(s => rowOf(s.name, s.most, s.steps)), ...packetRows(tile)];
+// The way of each instruction that passed a gate: pushed, made by a MOP or REPLAY (or the same cycle), passed, left its unit.
+const waysOf = tile => tile.decoded = tile.decoded || tile.ways.map((list, thread) => {
+  const all = [];
+  for (let n = 0, cycle = data.from; n < list.length; n += 5) {
+    cycle += list[n];
+    const entered = cycle - list[n + 1], made = list[n + 2] >= 0;
+    all.push({thread, pushed: made ? entered - list[n + 2] : entered, made: made ? entered : null, passed: cycle,
+              unit: data.units[list[n + 3]], left: list[n + 4] ? cycle + list[n + 4] : null});
+  }
+  return all;
+});
 const QUIET = ['idle', 'empty', 'reset', 'parked'], WORK = ['executing', 'issued', 'busy'];
 const begin = (t, n) => t.edge[n], end = (t, n) => t.edge[n + 1], kind = (t, n) => kinds[t.what[n]];
 // The critical path, the latest piece first. Of a chip: tile, track, cycles; a packet under way has the track -1 - NoC.
@@ -42,9 +85,10 @@ const element = (tag, text, attributes) => {
 const number = n => n.toLocaleString('en-US');
 const base = file => file ? file.split('/').pop() : '';
 const where = k => k.file ? `${base(k.file)}:${k.line}` + (k.function ? ` ${k.function}` : '') : k.function || k.pc || '';
-const cause = k => k.who && k.who.startsWith('NIU') ? `${k.cause}, ${k.other_tile}` : k.cause === 'polling' && k.other_tile ?
+const cause = k => k.who && k.who.startsWith('NIU') ? k.cause + (k.other_tile ? `, ${k.other_tile}` : '') : k.cause === 'polling' && k.other_tile ?
   /^0xffb[23]/.test(k.address) ? `waiting for NoC, ${k.other_tile}` : `waiting for tile ${k.other_tile} (${k.address})` :
-  k.address ? `${k.cause} ${k.address}` : k.holder ? `${k.cause} (${k.holder})` : k.cause;
+  k.waits_for ? `waiting for ${k.waits_for} in CB ${k.circular_buffer}${k.holder ? ` (${k.holder}${k.ended_at ? ` at ${k.ended_at}` : ''})` : ''}` :
+  k.address ? `${k.cause} ${k.address}${k.holder ? ` (${k.holder}${k.ended_at ? ` at ${k.ended_at}` : ''})` : ''}` : k.holder ? `${k.cause} (${k.holder})` : k.cause;
 const colourName = k => WORK.includes(k.cause) ? 'work' : k.cause === 'polling' ? 'poll' : QUIET.includes(k.cause) ? 'rest' : 'stall';
 let colours = {};
 const readColours = () => {
@@ -123,28 +167,44 @@ const drawTrack = t => {
       context.rect(left, top, right - left - 4, tall);
       context.clip();
       context.fillStyle = '#fff';
-      context.fillText(k.instruction || cause(k), left + 4, top + tall / 2 + 0.5);
+      context.fillText(k.cause === 'polling' || !k.instruction ? cause(k) : k.instruction, left + 4, top + tall / 2 + 0.5);
       context.restore();
     }
   }
   flush();
 };
 
+// The number of elements before the first one that is greater.
+const countUntil = (sorted, value) => {
+  let low = 0, high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] <= value) low = middle + 1; else high = middle;
+  }
+  return low;
+};
 const drawSteps = (s, index) => {
   const top = y(tracks.length + index) + 3, tall = ROW - 6;
   context.strokeStyle = context.fillStyle = colours.pick;
   context.beginPath();
-  let value = 0, last = x(data.from);
-  const level = v => top + tall - tall * Math.min(1, v / Math.max(1, s.most));
-  context.moveTo(last, level(0));
-  for (let n = 0; n < s.steps.length; n += 2) {
-    const px = x(s.steps[n]);
-    if (px > width + 10) break;
+  const level = v => top + tall - tall * Math.min(1, v / Math.max(1, s.most)), end = Math.min(width, x(data.to));
+  let n = Math.max(0, countUntil(s.at, view.from) - 1), value = n < s.count ? s.value[n] : 0;
+  context.moveTo(Math.max(0, x(data.from)), level(value));
+  for (n++; n < s.count && s.at[n] < view.to;) {
+    const px = x(s.at[n]);
+    let low = Math.min(value, s.value[n]), high = Math.max(value, s.value[n]);
     context.lineTo(px, level(value));
-    value = s.steps[n + 1];
+    value = s.value[n++];
+    for (; n < s.count && x(s.at[n]) < px + 1; n++) { // all that happens within a pixel
+      value = s.value[n];
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+    context.lineTo(px, level(low));
+    context.lineTo(px, level(high));
     context.lineTo(px, level(value));
   }
-  context.lineTo(x(data.to), level(value));
+  context.lineTo(end, level(value));
   context.stroke();
 };
 
@@ -192,6 +252,30 @@ const drawPicked = () => {
   context.lineWidth = 1;
 };
 
+// The way of the picked instruction, from its push to its unit.
+const drawWay = () => {
+  const way = picked && wayOfPicked();
+  if (!way) return;
+  const gate = tracks.find(t => t.name === `thread ${way.thread}`), unit = tracks.find(t => t.name === way.unit);
+  const pusher = tracks.find(t => t.name === `T${way.thread}`), middle = t => y(t.index) + ROW / 2;
+  context.strokeStyle = context.fillStyle = colours.pick;
+  context.setLineDash([4, 3]);
+  context.beginPath();
+  if (pusher && gate) {
+    context.moveTo(x(way.pushed), middle(pusher));
+    context.lineTo(x(way.made === null ? way.pushed : way.made), middle(gate));
+    context.lineTo(x(way.passed), middle(gate));
+  }
+  context.stroke();
+  context.setLineDash([]);
+  if (unit && gate) {
+    context.beginPath();
+    context.moveTo(x(way.passed) + 1, middle(gate));
+    context.lineTo(x(way.passed) + 1, middle(unit));
+    context.stroke();
+    context.strokeRect(x(way.passed), y(unit.index) + 4, Math.max(2, x(way.left || data.to) - x(way.passed)), ROW - 8);
+  }
+};
 const draw = () => {
   context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
   context.clearRect(0, 0, width, height);
@@ -202,6 +286,8 @@ const draw = () => {
   steps.forEach(drawSteps);
   drawPath();
   drawPicked();
+  drawWay();
+  drawRaces();
 };
 let waiting = false;
 const redraw = () => {
@@ -230,6 +316,15 @@ const zoom = (factor, at) => show(at - (at - view.from) * factor, at + (view.to 
 const middle = () => (view.from + view.to) / 2;
 
 // ---- What was clicked ----
+// The instruction in the picked box: the first that passed in it, or the oldest in the unit.
+const wayOfPicked = () => {
+  const {track: t, n} = picked, a = begin(t, n), b = end(t, n), all = waysOf(tiles[current]);
+  if (t.kind === 'thread' && kind(t, n).cause === 'issued') return all[Number(t.name.split(' ')[1])].find(w => w.passed >= a && w.passed < b);
+  if (t.kind !== 'unit' || QUIET.includes(kind(t, n).cause)) return undefined;
+  return all.flatMap(list => list.filter(w => w.unit === t.name && w.passed < b && (w.left === null || w.left > a))).sort((l, r) => l.passed - r.passed)[0];
+};
+const wayText = w => [`pushed in ${number(w.pushed)}`, w.made === null ? null : `made in ${number(w.made)}`, `passed the gate in ${number(w.passed)}`,
+  w.left === null ? `in ${w.unit} still` : `left ${w.unit} in ${number(w.left)}`].filter(Boolean).join(', ');
 const pick = (t, n) => {
   picked = n < 0 ? null : {track: t, n};
   const box = $('selected');
@@ -251,6 +346,10 @@ const pick = (t, n) => {
     td.append(a);
     row('Line', td);
   }
+  const way = wayOfPicked();
+  if (way) row('Way', wayText(way));
+  if (k.waits_for) row('Waits for', `${k.waits_for} in circular buffer ${k.circular_buffer}`);
+  if (k.ended_at) row('Ended at', k.ended_at);
   if (k.address) row('Polled', k.address);
   const other = data.chip && k.other_tile ? tiles.findIndex(tile => tile.name === k.other_tile) : -1;
   if (k.other_tile) {
@@ -351,12 +450,17 @@ const openTile = i => {
   current = i;
   tracks = tracksOf(tiles[i]);
   kinds = tiles[i].kinds;
-  steps = tiles[i].steps;
+  steps = stepsOf(tiles[i]);
   shownFile = null;
   countCosts();
   for (const wanted of ['core', 'thread', 'unit']) tableOf(`${wanted}-table`, rowsOf(wanted), length);
   $('labels').replaceChildren();
-  for (const row of [...tracks, ...steps]) $('labels').append(element('div', row.name, {title: row.name}));
+  for (const t of tracks) $('labels').append(element('div', t.name, {title: t.name}));
+  for (const s of steps) {
+    const div = element('div', s.name, {title: `${s.name}: at most ${s.most}`});
+    div.dataset.most = s.most;
+    $('labels').append(div);
+  }
   for (const div of $('labels').children) { div.style.height = ROW + 'px'; div.style.lineHeight = ROW + 'px'; }
   if (data.chip) {
     $('tile-name').hidden = false;
@@ -398,14 +502,62 @@ const find = text => {
   reveal(hits[at][2], hits[at][3]);
 };
 
+// ---- Races: both parties, in the text and on the timeline ----
+const racesOf = i => (runOf(i).races || []).map(r => ({...r, parties: [r.first, r.second].filter(Boolean)}));
+const trackOf = party => tracks.find(t => t.name === party.agent) || tracks.find(t => t.name === `thread ${party.thread}`);
+const drawRaces = () => {
+  context.strokeStyle = context.fillStyle = colours.path;
+  for (const race of racesOf(current)) {
+    const places = race.parties.map(p => ({px: x(p.cycle + 0.5), t: trackOf(p)})).filter(p => p.t);
+    if (!places.some(p => p.px >= 0 && p.px <= width)) continue;
+    context.setLineDash([2, 3]);
+    context.beginPath();
+    places.forEach((p, i) => context[i ? 'lineTo' : 'moveTo'](p.px, y(p.t.index) + ROW / 2));
+    context.stroke();
+    context.setLineDash([]);
+    for (const p of places) {
+      const py = y(p.t.index) + ROW / 2;
+      context.beginPath();
+      context.moveTo(p.px, py - 7);
+      context.lineTo(p.px + 6, py);
+      context.lineTo(p.px, py + 7);
+      context.lineTo(p.px - 6, py);
+      context.fill();
+    }
+  }
+};
+const showParty = (tile, race, party) => {
+  if (current !== tile) openTile(tile);
+  const cycles = race.parties.map(p => p.cycle), a = Math.min(...cycles), b = Math.max(...cycles), room = Math.max(20, b - a);
+  show(a - room, b + room);
+  const t = trackOf(party), n = t ? linkAt(t, party.cycle) : -1;
+  if (n >= 0) pick(t, n);
+  if (party.file) showSource(party);
+};
+const listRaces = () => {
+  for (let i = 0; i < tiles.length; i++)
+    for (const race of racesOf(i)) {
+      $('findings-section').hidden = false;
+      const div = element('div', undefined, {className: 'finding'});
+      div.append(element('b', `${race.severity}: ${race.kind}`), data.chip ? `, tile ${tiles[i].name}` : '', `, ${race.location}`, element('br'));
+      race.parties.forEach((p, n) => {
+        div.append(n ? 'then ' : '', `${p.access} by ${p.agent}${p.thread === undefined ? '' : `, thread ${p.thread}`} in `,
+                   element('a', `cycle ${number(p.cycle)}`, {onclick: () => showParty(i, race, p)}), `, ${p.instruction}${p.place ? `, ${base(p.place)}` : ''}`, element('br'));
+      });
+      div.append(`${race.why} ${race.remedy} (${race.remedy_is})`);
+      $('findings').append(div);
+    }
+};
+
 // ---- The words on top ----
 const findings = data.chip ? [...run.findings.map(f => ({...f.finding, tile: `${f.x}-${f.y}`})),
                               ...run.tiles.flatMap(t => t.findings.map(f => ({...f, tile: `${t.x}-${t.y}`})))] : run.findings;
+const races = tiles.reduce((sum, _, i) => sum + racesOf(i).length, 0);
 $('title').textContent = run.program;
 const endings = {done: 'Done', until: 'Done (--until)', hang: 'Hangs', limit: 'Stopped by --max-cycles', finding: 'Stopped by a finding', interrupted: 'Interrupted'};
 $('summary').textContent = `${endings[run.result] || run.result} after ${number(run.cycles)} cycles, ${run.arch === 'wh' ? 'Wormhole B0' : 'Blackhole A0'}. ` +
   (data.from > 0 || data.to < run.cycles ? `The page shows cycles ${number(data.from)} to ${number(data.to)}. ` : '') +
-  (findings.length ? `${findings.length} findings.` : 'No findings.');
+  (findings.length ? `${findings.length} findings.` : 'No findings.') + (races ? ` ${races} races.` : '');
 $('path-sentence').textContent = data.sentence;
 $('footer').textContent = `waitgate ${run.waitgate}. One row per core, Wait Gate and unit; every cycle of each row is charged to a line and a cause.`;
 if (data.hang) {
@@ -457,6 +609,7 @@ for (const f of findings) {
              `${f.detail ? f.detail + '. ' : ''}${f.cause} ${f.remedy}`);
   $('findings').append(div);
 }
+listRaces();
 for (const [name, colour] of [['at work', 'work'], ['waiting', 'stall'], ['polling', 'poll'], ['nothing to do', 'rest'], ['critical path', 'path']]) {
   const span = element('span'), i = element('i');
   i.style.background = `var(--${colour})`;
@@ -677,6 +830,18 @@ document.addEventListener('keydown', e => {
   if (moves[e.key] && !e.ctrlKey && !e.metaKey) { e.preventDefault(); moves[e.key](); }
 });
 addEventListener('resize', resize);
+// On paper it is light, and as wide as the paper.
+let darkOnScreen = false;
+const paper = on => {
+  const classes = document.documentElement.classList;
+  if (on) darkOnScreen = classes.contains('dark');
+  classes.toggle('dark', !on && darkOnScreen);
+  readColours();
+  resize();
+  if (data.chip) drawChip();
+};
+addEventListener('beforeprint', () => paper(true));
+addEventListener('afterprint', () => paper(false));
 if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark');
 readColours();
 if (data.chip) {
@@ -696,6 +861,7 @@ window.waitgate = {
     const t = tracks.find(other => other.name === name), n = t ? linkAt(t, cycle) : -1;
     return n < 0 ? null : {x: x(begin(t, n)), right: x(end(t, n)), y: y(t.index), from: begin(t, n), to: end(t, n), kind: kind(t, n)};
   },
+  way: () => picked && wayOfPicked(), rows: () => steps,
   picked: () => picked && {name: picked.track.name, from: begin(picked.track, picked.n), to: end(picked.track, picked.n)},
 };
 })();

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explore.h"
+#include "explain/exploration.h"
 
 enum { SLOTS = 4096, BEYOND = 20 };
 
@@ -30,7 +30,7 @@ struct wg_sites {
     uint64_t requests[WG_CORES];
 };
 
-wg_sites *wg_sites_new(void) { return wg_calloc(1, sizeof(wg_sites)); }
+wg_sites *wg_sites_new(void) { return calloc(1, sizeof(wg_sites)); }
 void wg_sites_free(wg_sites *sites) { free(sites); }
 
 /* The slot of a site; an empty one if it is new; NULL if it is new and there is no room. */
@@ -76,7 +76,7 @@ void wg_sites_event(void *sites, const wg_event *e)
     all->previous[thread] = s;
 }
 
-static void add(wg_explorer *x, size_t most, wg_delay delay, size_t race)
+static void add(wg_exploration *x, size_t most, wg_delay delay, size_t race)
 {
     if (delay.cycles > WG_MAX_DELAY)
         delay.cycles = WG_MAX_DELAY;
@@ -128,28 +128,29 @@ bool wg_race_is_delayed(const wg_race *race, unsigned thread, uint32_t pc, uint3
 }
 
 /* A delay at one party of a race; variants: which party, how long, where, which occurrence. */
-static void plan_race(wg_explorer *x, wg_sites *all, size_t most, size_t index, unsigned variant)
+static void plan_race(wg_exploration *x, wg_sites *all, const wg_race *race, size_t most, size_t index,
+                      unsigned variant)
 {
-    const wg_race *race = wg_races_at(x->session.races, index);
     const wg_race_party *p = variant & 1 ? &race->b : &race->a;
     uint64_t apart = race->a.cycle < race->b.cycle ? race->b.cycle - race->a.cycle : race->a.cycle - race->b.cycle;
     const uint32_t cycles[3] = {(uint32_t)(apart < WG_MAX_DELAY ? apart + BEYOND : WG_MAX_DELAY), 30, 500};
     const site *s = !(variant & 1) && !race->has_a ? NULL : site_of(all, p);
     bool last = variant / (2 * 3 * WAYS) != 0;
     wg_delay delay;
-    if (s && (!last || s->last != s->first) && delay_of(s, last, variant / 6 % WAYS, cycles[variant / 2 % 3], &delay)) {
+    if (s && (!last || s->last != s->first) && delay_of(s, last, variant / 6 % WAYS, cycles[variant / 2 % 3], &delay))
         add(x, most, delay, index + 1);
-        x->witness[index].tried++;
-    }
 }
 
-void wg_plan(wg_explorer *x, wg_sites *all, size_t runs, uint64_t seed)
+void wg_plan(wg_exploration *x, wg_sites *all, const wg_races *races, wg_race_ignored_fn ignores, void *user,
+             size_t runs, uint64_t seed)
 {
-    size_t races = wg_races_count(x->session.races), half = (runs + 1) / 2, three_quarters = (3 * runs + 3) / 4;
+    size_t count = races ? wg_races_count(races) : 0, half = (runs + 1) / 2, three_quarters = (3 * runs + 3) / 4;
     for (unsigned variant = 0; variant < 2 * 3 * WAYS * 2; variant++)
-        for (size_t i = 0; i < races; i++)
-            if (!wg_check_ignores(&x->session, wg_races_at(x->session.races, i)) && x->trials < half)
-                plan_race(x, all, half, i, variant);
+        for (size_t i = 0; i < count && x->trials < half; i++) {
+            const wg_race *race = wg_races_at(races, i);
+            if (!ignores || !ignores(user, race))
+                plan_race(x, all, race, half, i, variant);
+        }
     x->at_races = x->trials;
     size_t most = x->at_races > half / 2 ? three_quarters : half;
     for (size_t k = 0; k < all->count; k++) {

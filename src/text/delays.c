@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/delays.h"
+#include "text/delays.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts: IEEE 754; FloatBitPatterns.md; the tile layout and the BFP types (64 shared exponents, then 1024 datums of sign
  * and magnitude): Unpackers/FormatConversion.md. */
-#include "cli/types.h"
+#include "text/types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -284,7 +284,22 @@ bool wg_blocks_encode(wg_text *out, wg_type type, const uint32_t *singles, size_
     return !out->failed;
 }
 
-static size_t block_tile_bytes(wg_type type) { return TILE_EXPONENTS + TILE_ELEMENTS * types[type].block_bits / 8u; }
+unsigned wg_block_tile_bytes(wg_type type) { return TILE_EXPONENTS + TILE_ELEMENTS * types[type].block_bits / 8u; }
+
+uint64_t wg_block_datum(wg_type type, uint64_t address, size_t n, uint64_t *tile, unsigned *index, uint64_t *exponent)
+{
+    *tile = address + n / TILE_ELEMENTS * wg_block_tile_bytes(type);
+    *index = (unsigned)(n % TILE_ELEMENTS);
+    *exponent = *tile + *index / BLOCK;
+    return *tile + TILE_EXPONENTS + *index * types[type].block_bits / 8u;
+}
+
+uint32_t wg_block_single(wg_type type, const uint8_t *tile, unsigned n)
+{
+    const size_t bit = (size_t)n * types[type].block_bits;
+    unsigned datum = tile[TILE_EXPONENTS + bit / 8] >> bit % 8 & ((1u << types[type].block_bits) - 1);
+    return block_value(type, tile[n / BLOCK], datum);
+}
 
 bool wg_array_encode(wg_text *out, wg_type type, bool tilized, const uint32_t *singles, size_t rows, size_t columns)
 {
@@ -317,10 +332,8 @@ bool wg_array_decode(uint32_t *singles, wg_type type, bool tilized, const uint8_
     for (size_t i = 0; i < count; i++) {
         uint32_t *to = &singles[tilized ? wg_tilized_place(i, columns) : i];
         if (wg_type_is_blocks(type)) {
-            const uint8_t *tile = bytes + i / TILE_ELEMENTS * block_tile_bytes(type);
-            size_t n = i % TILE_ELEMENTS, bit = n * types[type].block_bits;
-            unsigned datum = tile[TILE_EXPONENTS + bit / 8] >> bit % 8 & ((1u << types[type].block_bits) - 1);
-            *to = block_value(type, tile[n / BLOCK], datum);
+            *to = wg_block_single(type, bytes + i / TILE_ELEMENTS * wg_block_tile_bytes(type),
+                                  (unsigned)(i % TILE_ELEMENTS));
             continue;
         }
         const uint8_t *p = bytes + i * types[type].bytes;
@@ -335,7 +348,7 @@ bool wg_array_decode(uint32_t *singles, wg_type type, bool tilized, const uint8_
 size_t wg_array_elements(wg_type type, size_t bytes)
 {
     if (wg_type_is_blocks(type))
-        return bytes % block_tile_bytes(type) ? 0 : bytes / block_tile_bytes(type) * TILE_ELEMENTS;
+        return bytes % wg_block_tile_bytes(type) ? 0 : bytes / wg_block_tile_bytes(type) * TILE_ELEMENTS;
     return types[type].bytes && bytes % types[type].bytes == 0 ? bytes / types[type].bytes : 0;
 }
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does a race matter? For each race the program is run again with a delay at one of its parties, as `explore` does. If such a run
+ * leaves anything else in memory or registers, or ends otherwise, the race is graded wrong, and the delay is its witness; if no run
+ * does, unordered.
+ */
+#include "cli/again.h"
+#include "cli/explore.h"
+
+#include <stdlib.h>
+
+enum { TIMINGS = 48 /* that wg_plan() has for a race, twice: half of them may be at races */ };
+
+typedef struct grading {
+    wg_session *s;
+    wg_session v; /* the same program again */
+    wg_range range;
+    wg_exploration x;
+    uint64_t spent; /* cycles */
+    uint32_t *tried;
+    bool *found;
+} grading;
+
+/* A run of the program, with all that it leaves behind. */
+static bool run(void *session, wg_outcome *out)
+{
+    if (!wg_explore_run(session, out))
+        return false;
+    out->others = wg_again_registers(((wg_session *)session)->dev, out->others);
+    return true;
+}
+
+/* Reports that need no grade. */
+static bool left_out(void *session, const wg_race *race)
+{
+    return race->explained_by || wg_race_check(race->kind) != WG_CHECK_RACE || wg_check_ignores(session, race);
+}
+
+static bool any_to_grade(wg_session *s)
+{
+    for (size_t i = 0; i < wg_races_count(s->races); i++)
+        if (!left_out(s, wg_races_at(s->races, i)))
+            return true;
+    return false;
+}
+
+/* The unperturbed run, whose sites the delays are at. False: the host failed. */
+static bool run_base(grading *g, wg_sites *sites, wg_text *error)
+{
+    int id;
+    wg_outcome base = {0};
+    wg_unobserve(g->v.dev, g->v.races_observer);
+    if (wg_observe(g->v.dev, WG_SITES_EVENTS, wg_sites_event, sites, &id) != WG_OK ||
+        wg_perturb_with(g->v.dev, 0, NULL, 0) != WG_OK || !run(&g->v, &base)) {
+        wg_textf(error, "waitgate: %s\n", wg_error(g->v.dev));
+        return false;
+    }
+    wg_unobserve(g->v.dev, id);
+    wg_exploration_base(&g->x, &base);
+    g->v.max_cycles = wg_exploration_limit(&g->x);
+    return true;
+}
+
+static bool run_timings(grading *g, wg_text *error)
+{
+    for (size_t i = 0; i < g->x.at_races && g->spent < g->s->verify_cycles; i++) {
+        const wg_trial *t = &g->x.trial[i];
+        const size_t race = t->race - 1;
+        wg_outcome outcome;
+        if (g->found[race])
+            continue;
+        if (!wg_exploration_once(&g->x, 0, &t->delay, 1, &outcome)) {
+            wg_textf(error, "waitgate: %s\n", wg_error(g->v.dev));
+            return false;
+        }
+        g->spent += outcome.cycles;
+        g->found[race] = !wg_outcome_same(&outcome, &g->x.base);
+        wg_races_grade(g->s->races, race, ++g->tried[race], g->found[race] ? &t->delay : NULL);
+    }
+    return true;
+}
+
+bool wg_grade_races(wg_session *s, wg_text *error)
+{
+    const size_t count = wg_races_count(s->races), runs = TIMINGS * (count < 256 ? count : 256);
+    if (!s->verify_cycles || (s->ended != WG_ENDED_DONE && s->ended != WG_ENDED_UNTIL) || !any_to_grade(s))
+        return true;
+    grading g = {.s = s};
+    wg_sites *sites = wg_sites_new();
+    g.tried = wg_calloc(count, sizeof *g.tried);
+    g.found = wg_calloc(count, sizeof *g.found);
+    bool ok = wg_again_begin(&g.v, s, 0, NULL, error) && sites && g.tried && g.found;
+    if (ok) {
+        g.range.bytes = wg_l1_bytes(g.v.dev);
+        g.x = (wg_exploration){.dev = g.v.dev, .run = run, .user = &g.v, .range = &g.range, .ranges = 1};
+        ok = wg_exploration_begin(&g.x, runs) && run_base(&g, sites, error);
+    }
+    if (ok) {
+        wg_plan(&g.x, sites, s->races, left_out, s, runs, 1);
+        ok = run_timings(&g, error);
+    }
+    wg_exploration_end(&g.x);
+    wg_again_end(&g.v);
+    wg_sites_free(sites);
+    free(g.tried);
+    free(g.found);
+    if (!ok && !error->size)
+        wg_textf(error, "waitgate: out of memory\n");
+    return ok;
+}

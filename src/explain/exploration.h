@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One program under many legal timings, and how their outcomes differ.
+ *
+ *     unperturbed run ──races, sites──► plan: directed delays, then seeds ──► one run per timing ──► outcome
+ *
+ * Each run returns the device to the start, so it costs what the program costs. The command `explore` spreads the timings over
+ * processes (cli/explore.c); wg_explore() runs them one after another.
+ */
+#ifndef WG_EXPLORATION_H
+#define WG_EXPLORATION_H
+
+#include <waitgate/explore.h>
+
+#include "explain/race.h"
+#include "report/findings.h"
+
+/* What a run gave, independent of its timing; and its length. */
+typedef struct wg_outcome {
+    uint64_t memory, findings, others; /* hashes; others: of what the caller adds */
+    uint64_t cycles;
+    uint8_t ended; /* the caller's number */
+    bool valid;
+} wg_outcome;
+
+/* For hashes of outcomes. */
+static inline uint64_t wg_outcome_mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9FB21C651E98DF25);
+    return h ^ h >> 32;
+}
+
+/* One timing: a seed, or a single delay in the otherwise unperturbed run. */
+typedef struct wg_trial {
+    uint64_t seed;
+    wg_delay delay;
+    bool directed;
+    uint32_t race; /* at a party of this race, counted from 1; 0: of none */
+} wg_trial;
+
+typedef struct wg_range {
+    uint32_t address, bytes;
+    struct wg_l1_copy *expected, *found; /* of the unperturbed run, and of the last that differs from it */
+} wg_range;
+
+typedef struct wg_exploration {
+    wg_device *dev;
+    /* Runs the device from the start to its end, and fills in `ended` and `others`. False: the host failed. */
+    bool (*run)(void *user, wg_outcome *out);
+    void *user;
+    struct wg_return_point *start; /* the loaded device */
+    wg_range *range;               /* result memory; the caller makes room for it */
+    size_t ranges;
+    bool differs; /* the last run differs in result memory */
+    wg_outcome base;
+    bool base_findings[WG_F_COUNT]; /* by finding code */
+    wg_trial *trial;
+    size_t trials, directed, at_races; /* at_races ones come first, then those at other sites, then seeds */
+} wg_exploration;
+
+/* Allocates what the ranges, and at most `trials` timings, need. False: out of memory. */
+bool wg_exploration_begin(wg_exploration *x, size_t trials);
+void wg_exploration_end(wg_exploration *x);
+/* The unperturbed run has ended: this is what all others are compared with. */
+void wg_exploration_base(wg_exploration *x, wg_outcome *out);
+/* Runs once from the start. False: the host failed, and wg_error() says why. */
+bool wg_exploration_once(wg_exploration *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out);
+/* In how many cycles a run must end, unless the user says: behind the unperturbed run, a multiple of its length. */
+uint64_t wg_exploration_limit(const wg_exploration *x);
+bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b);
+
+/* exploration_plan.c: the sites of the unperturbed run, and the timings to try. */
+typedef struct wg_sites wg_sites;
+wg_sites *wg_sites_new(void);
+void wg_sites_free(wg_sites *sites);
+#define WG_SITES_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_REQUEST))
+void wg_sites_event(void *sites, const wg_event *e);
+/* `races`: NULL, or those of the unperturbed run; `ignores`: NULL, or which of them are left out. */
+typedef bool (*wg_race_ignored_fn)(void *user, const wg_race *race);
+void wg_plan(wg_exploration *x, wg_sites *sites, const wg_races *races, wg_race_ignored_fn ignores, void *user,
+             size_t runs, uint64_t seed);
+bool wg_race_is_delayed(const wg_race *race, unsigned thread, uint32_t pc, uint32_t word);
+
+#endif
