@@ -176,8 +176,8 @@ static chain choose(const wg_party *all, size_t count)
         if (all[i].state != WG_PARTY_WAITS)
             continue;
         const chain c = chain_from(all, count, &all[i]);
-        const bool better = c.ends == best.ends ? c.ends == CUT ? c.steps < best.steps : c.steps > best.steps
-                                                : c.ends < best.ends;
+        const bool better =
+            c.ends == best.ends ? c.ends == CUT ? c.steps < best.steps : c.steps > best.steps : c.ends < best.ends;
         if (c.crosses && c.ends != NOTHING && better)
             best = c;
     }
@@ -208,7 +208,8 @@ static void cause(const wg_party *all, size_t count, const chain *c, wg_text *ou
         break;
     case STUCK: wg_textf(out, "The cause is on chip %u: ", last->chip); break;
     case STOPPED:
-        wg_textf(out, "What is waited for can no longer be sent, because the program on chip %u has ended: ", last->chip);
+        wg_textf(out,
+                 "What is waited for can no longer be sent, because the program on chip %u has ended: ", last->chip);
         break;
     case ABSENT:
         wg_textf(out, "Nobody sends what is waited for: chip %u, e%u runs no program: ",
@@ -237,12 +238,12 @@ static void step_text(const wg_party *p, bool by_link, wg_text *out)
 
 static void verdict(const wg_party *all, size_t count, const chain *c, wg_text *out)
 {
-    static const char *const remedies[] = {
-        [CUT] = "Let the program look at the link's status, and take another way.",
-        [STUCK] = "Look at that tile first.",
-        [STOPPED] = "Let it send what is waited for before it ends, or do not wait for it.",
-        [ABSENT] = "Give that end a program that sends it, or do not wait for it.",
-        [CIRCLE] = "Send something on one of these chips before the first wait."};
+    static const char *const remedies[] = {[CUT] = "Let the program look at the link's status, and take another way.",
+                                           [STUCK] = "Look at that tile first.",
+                                           [STOPPED] =
+                                               "Let it send what is waited for before it ends, or do not wait for it.",
+                                           [ABSENT] = "Give that end a program that sends it, or do not wait for it.",
+                                           [CIRCLE] = "Send something on one of these chips before the first wait."};
     cause(all, count, c, out);
     for (unsigned i = 0; i < c->steps; i++) {
         wg_textf(out, "%s", i ? "; " : "");
@@ -267,8 +268,8 @@ void wg_cluster_verdict(const wg_party *party, size_t parties, wg_text *out)
 
 void wg_cluster_verdict_json(const wg_party *party, size_t parties, wg_json *j)
 {
-    static const char *const ends[] = {[CUT] = "link-down", [STUCK] = "stuck", [STOPPED] = "ended", [ABSENT] = "no-program",
-                                       [CIRCLE] = "circle"};
+    static const char *const ends[] = {
+        [CUT] = "link-down", [STUCK] = "stuck", [STOPPED] = "ended", [ABSENT] = "no-program", [CIRCLE] = "circle"};
     const chain c = choose(party, parties);
     wg_text text = {0};
     if (c.ends == NOTHING)

@@ -21,8 +21,9 @@ static bool refuse(const wg_args *args, wg_text *error)
     const unsigned takes =
         1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE | 1u << WG_CMD_REPORT;
     if (!(takes >> args->command & 1)) {
-        wg_textf(error, "waitgate: a cluster file can be run, checked, traced, profiled and reported; this command takes "
-                        "one chip or one tile\n");
+        wg_textf(error,
+                 "waitgate: a cluster file can be run, checked, traced, profiled and reported; this command takes "
+                 "one chip or one tile\n");
         return false;
     }
     if (args->files != 1) {
@@ -51,7 +52,8 @@ static bool names_differ(const wg_args *args, unsigned chips, wg_text *error)
     for (unsigned i = 0; i < sizeof named / sizeof *named; i++) {
         const char *name = args->value[named[i].option];
         if (name && chips > 1 && !strstr(name, "{chip}")) {
-            wg_textf(error, "waitgate: --%s: there is a file for each chip: put {chip} into the name, as in `chip-{chip}%s`\n",
+            wg_textf(error,
+                     "waitgate: --%s: there is a file for each chip: put {chip} into the name, as in `chip-{chip}%s`\n",
                      named[i].name, strrchr(name, '.') ? strrchr(name, '.') : "");
             return false;
         }
@@ -85,6 +87,7 @@ static bool read_chip_file(wg_cluster_job *r, unsigned number, wg_chip_file *out
     const wg_chip_run base = {.file = r->file.base, .of_cluster = true, .number = number};
     char message[512], *path = wg_chip_path(&base, m->path, NULL);
     size_t bytes;
+    free(r->text[number]);
     if (!path || !(r->text[number] = wg_file_read(path, &bytes, message, sizeof message))) {
         wg_chip_complain(&r->file.base, m->mark, "chip %u: %s", number, path ? message : "out of memory");
         free(path);
@@ -99,7 +102,7 @@ static bool read_chip_file(wg_cluster_job *r, unsigned number, wg_chip_file *out
     return right;
 }
 
-static bool open_chip(wg_cluster_job *r, unsigned i, wg_text *error)
+bool wg_cluster_open_chip(wg_cluster_job *r, unsigned i, wg_text *error)
 {
     wg_chip_run *chip = r->chip[i] = wg_calloc(1, sizeof *chip);
     const wg_grid_desc *g = &r->file.base.grid;
@@ -124,9 +127,14 @@ static bool open_chip(wg_cluster_job *r, unsigned i, wg_text *error)
     if (g->seed) /* each chip has its own */
         chip->file.grid.seed = g->seed + i * UINT64_C(0x9E3779B97F4A7C15);
     chip->file.max_cycles = r->file.base.max_cycles;
-    if (!wg_chip_begin(chip, error))
+    return wg_chip_begin(chip, error);
+}
+
+static bool place_chip(wg_cluster_job *r, unsigned i, wg_text *error)
+{
+    if (!wg_cluster_open_chip(r, i, error))
         return false;
-    if (wg_cluster_place(r->cluster, i, chip->grid) == WG_OK)
+    if (wg_cluster_place(r->cluster, i, r->chip[i]->grid) == WG_OK)
         return true;
     wg_textf(error, "waitgate: %s\n", wg_cluster_error(r->cluster));
     return false;
@@ -162,16 +170,23 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
     if (error->size)
         return false;
     /* Every chip has its own sinks; those that only count share nothing else, either. */
-    const bool counts = r->args->command == WG_CMD_RUN && !r->args->value[WG_OPT_TRACE_FILE] && !r->args->value[WG_OPT_LOG];
+    const bool counts =
+        r->args->command == WG_CMD_RUN && !r->args->value[WG_OPT_TRACE_FILE] && !r->args->value[WG_OPT_LOG];
+    unsigned *rank = r->ranks ? wg_cluster_placement(&r->file, r->ranks->ranks) : NULL;
     const wg_cluster_desc desc = {.struct_size = sizeof desc,
                                   .chips = r->file.chips,
                                   .threads = r->file.base.grid.threads,
                                   .ranks = r->ranks,
+                                  .rank = rank,
                                   .observers_apart = counts};
+    r->stays = !counts || r->args->value[WG_OPT_STATS] || r->args->value[WG_OPT_TIMELINE];
     r->chip = wg_calloc(r->file.chips, sizeof *r->chip);
     r->text = wg_calloc(r->file.chips, sizeof *r->text);
     r->own = wg_calloc(r->file.chips, sizeof *r->own);
-    if (!r->chip || !r->text || !r->own || wg_cluster_create(&desc, &r->cluster) != WG_OK) {
+    const bool made =
+        r->chip && r->text && r->own && (!r->ranks || rank) && wg_cluster_create(&desc, &r->cluster) == WG_OK;
+    free(rank);
+    if (!made) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
@@ -182,7 +197,7 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
         return false;
     }
     for (unsigned i = 0; i < r->file.chips; i++)
-        if (wg_cluster_here(r->cluster, i) && !open_chip(r, i, error))
+        if (wg_cluster_here(r->cluster, i) && !place_chip(r, i, error))
             return false;
     const char *resume = r->args->value[WG_OPT_RESUME];
     return open_links(r) && (!resume || wg_cluster_resume(r, resume, error));
@@ -250,7 +265,7 @@ static bool drive(wg_cluster_job *r, wg_text *error)
     bool waits, holds, interrupted;
     if (!agree(r, &waits, &holds, &interrupted))
         return failed(r, error);
-    const uint64_t stretch = waits ? window : STRETCH / window * window;
+    const uint64_t stretch = waits ? window : wg_cluster_moves_always() ? 6 * window : STRETCH / window * window;
     uint64_t save_at = wg_save_next(r->args, wg_cluster_cycle(r->cluster));
     uint64_t watch_from = wg_progress_from(wg_cluster_cycle(r->cluster), limit);
     bool saved = true;
@@ -260,6 +275,7 @@ static bool drive(wg_cluster_job *r, wg_text *error)
         if (now >= watch_from) {
             watch_progress(r);
             watch_from = UINT64_MAX;
+            r->stays = true;
         }
         if (now == save_at) {
             saved = saved && wg_save_due(r->args, now, wg_cluster_save, r, error);
@@ -287,6 +303,10 @@ static bool drive(wg_cluster_job *r, wg_text *error)
             r->ended = WG_ENDED_LIMIT;
         else
             going = true;
+        if (going && !wg_cluster_balance(r, error)) {
+            wg_interrupt_end();
+            return false;
+        }
     }
     wg_interrupt_end();
     for (unsigned i = 0; i < r->file.chips; i++)

@@ -24,12 +24,24 @@ typedef struct wg_cluster_job {
     wg_cluster_args *own; /* the options as each chip sees them */
     wg_text *runs;        /* where the reports go as run objects of SARIF; NULL: nowhere */
     bool sarif;           /* they are wanted there, or in a file */
+    uint64_t stretches;   /* runs so far, between which chips may move */
+    bool stays;           /* chips stay where they are: something is observed that cannot move */
     wg_ended ended;
     int status;
 } wg_cluster_job;
 
 /* cluster_report.c: the report of all processes, at the first one. False: `error` says why. */
 bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error);
+
+/* cluster_run.c: the chip's run begins here. */
+bool wg_cluster_open_chip(wg_cluster_job *r, unsigned chip, wg_text *error);
+
+/* cluster_balance.c: who computes which chip at first, by what there is to do on each; freed by the caller. NULL: no memory. */
+unsigned *wg_cluster_placement(const wg_cluster_file *file, unsigned ranks);
+/* Between two runs of some length: moves a chip from the busiest process to the idlest if that pays. */
+bool wg_cluster_balance(wg_cluster_job *r, wg_text *error);
+/* WAITGATE_MOVE_CHIPS: moves are told on standard error. =always: stretches are a few windows long, and a chip moves after each, whether it pays or not. For tests. */
+bool wg_cluster_moves_always(void);
 
 /* cluster_saved.c: a snapshot of all chips in a file, written by all processes together, and read by any number of them. */
 bool wg_cluster_save(void *job, const char *path, wg_text *error);

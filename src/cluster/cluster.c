@@ -64,7 +64,7 @@ wg_status wg_cluster_create(const wg_cluster_desc *given, wg_cluster **out)
     c->observers_apart = desc.observers_apart;
     wg_status status = allocate(c) ? WG_OK : WG_ERR_NO_MEMORY;
     for (unsigned i = 0; status == WG_OK && i < c->chips; i++)
-        c->chip[i].rank = rank_of(c, i);
+        c->chip[i].rank = desc.ranks && desc.rank ? desc.rank[i] : rank_of(c, i);
     for (unsigned i = 0; desc.chip && status == WG_OK && i < c->chips; i++) {
         wg_grid_desc own = {0};
         wg_grid *grid;
@@ -135,6 +135,18 @@ wg_status wg_cluster_place(wg_cluster *c, unsigned chip, wg_grid *grid)
     return WG_OK;
 }
 
+/* Which ranks have a neighbour of one of our chips. */
+static void find_peers(wg_cluster *c)
+{
+    for (unsigned i = 0; c->ranks && i < c->ranks->ranks; i++)
+        c->peers[i] = false;
+    for (unsigned i = 0; c->ranks && i < c->links; i++) {
+        const unsigned a = c->chip[c->link[i].end[0].chip].rank, b = c->chip[c->link[i].end[1].chip].rank;
+        if (a != b && (a == c->ranks->rank || b == c->ranks->rank))
+            c->peers[a == c->ranks->rank ? b : a] = true;
+    }
+}
+
 static wg_status no_memory(wg_cluster *c) { return wg_cluster_fail(c, WG_ERR_NO_MEMORY, "out of memory"); }
 
 /* One end: which chip and channel is at the other. */
@@ -185,13 +197,41 @@ wg_status wg_cluster_connect(wg_cluster *c, const wg_cluster_link *link, unsigne
     }
     if (!attach(c, link, 0) || !attach(c, link, 1))
         return no_memory(c);
-    const unsigned a = c->chip[link->end[0].chip].rank, b = c->chip[link->end[1].chip].rank;
-    if (c->ranks && a != b && (a == c->ranks->rank || b == c->ranks->rank))
-        c->peers[a == c->ranks->rank ? b : a] = true;
     if (number)
         *number = c->links;
     c->link[c->links++] = *link;
+    find_peers(c);
     return WG_OK;
+}
+
+/* ---- Chips change ranks ------------------------------------------------------------------------------------------- */
+
+unsigned wg_cluster_rank(const wg_cluster *c, unsigned chip) { return c->chip[chip].rank; }
+
+uint64_t wg_cluster_load(wg_cluster *c, unsigned chip)
+{
+    const uint64_t busy = c->chip[chip].busy;
+    c->chip[chip].busy = 0;
+    return busy;
+}
+
+void wg_cluster_leaves(wg_cluster *c, unsigned chip) { c->chip[chip].grid = NULL; }
+
+bool wg_cluster_comes(wg_cluster *c, unsigned chip, wg_grid *grid)
+{
+    bool ok = true;
+    c->chip[chip].grid = grid;
+    for (unsigned i = 0; ok && i < c->links; i++)
+        for (unsigned end = 0; ok && end < 2; end++)
+            if (c->link[i].end[end].chip == chip)
+                ok = attach(c, &c->link[i], end);
+    return ok;
+}
+
+void wg_cluster_moved(wg_cluster *c, unsigned chip, unsigned rank)
+{
+    c->chip[chip].rank = rank;
+    find_peers(c);
 }
 
 unsigned wg_cluster_links(const wg_cluster *c) { return c->links; }

@@ -20,6 +20,7 @@ typedef struct wg_cluster_chip_state {
     bool owned;    /* the cluster has created it */
     unsigned rank;
     wg_cluster_peer *peer; /* by channel */
+    uint64_t busy;         /* nanoseconds of a processor, since wg_cluster_load() asked; with several ranks */
     wg_grid_rest rest;     /* at the end of the last window */
     wg_status status;
 } wg_cluster_chip_state;

@@ -10,16 +10,26 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cluster/cluster.h"
 
 enum { STOPS_FINDING, STOPS_UNTIL, STOPS_NOT };
 
+static uint64_t processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static void run_chip(void *user, unsigned k)
 {
     wg_cluster *c = user;
     wg_cluster_chip_state *s = &c->chip[c->due[k]];
+    const uint64_t began = c->ranks ? processor_time() : 0;
     s->status = wg_grid_window(s->grid, c->end, c->limit, c->may_stop, &s->rest);
+    s->busy += c->ranks ? processor_time() - began : 0;
 }
 
 /* Runs the chips of this process to the end of the window. */

@@ -57,6 +57,20 @@ wg_status wg_cluster_snapshot(wg_cluster *c, void *to, size_t bytes)
     return WG_OK;
 }
 
+/* The chip's entry, if this part has it. */
+static bool add_chip(const wg_message *part, uint64_t chip, wg_message *out)
+{
+    entry e;
+    for (size_t at = sizeof(header); at + sizeof e <= part->bytes; at += sizeof e + e.bytes) {
+        memcpy(&e, part->data + at, sizeof e);
+        if (e.bytes > part->bytes - at - sizeof e)
+            return false;
+        if (e.chip == chip)
+            return wg_message_add(out, part->data + at, sizeof e + e.bytes);
+    }
+    return true;
+}
+
 bool wg_cluster_join(const wg_message *part, unsigned parts, wg_message *out)
 {
     header all = {.bytes = sizeof all};
@@ -72,8 +86,9 @@ bool wg_cluster_join(const wg_message *part, unsigned parts, wg_message *out)
         all.bytes = bytes + h.bytes - sizeof h;
     }
     bool ok = wg_message_add(out, &all, sizeof all);
-    for (unsigned i = 0; ok && i < parts; i++)
-        ok = wg_message_add(out, part[i].data + sizeof all, part[i].bytes - sizeof all);
+    for (uint64_t chip = 0; ok && chip < all.chips; chip++)
+        for (unsigned i = 0; ok && i < parts; i++)
+            ok = add_chip(&part[i], chip, out);
     return ok;
 }
 

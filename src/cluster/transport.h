@@ -43,6 +43,14 @@ typedef wg_transport *(*wg_transport_open_fn)(unsigned version, char *error, siz
 /* For whoever runs a cluster: every value[k] becomes the least of all ranks. */
 bool wg_cluster_least(struct wg_cluster *c, uint64_t *value, unsigned values);
 
+/* A chip changes its rank, between two runs. Its rank gives the grid up; the new one gets another, which then is restored; all note it. */
+struct wg_grid;
+unsigned wg_cluster_rank(const struct wg_cluster *c, unsigned chip);
+uint64_t wg_cluster_load(struct wg_cluster *c, unsigned chip); /* of ours: nanoseconds since the last call */
+void wg_cluster_leaves(struct wg_cluster *c, unsigned chip);
+bool wg_cluster_comes(struct wg_cluster *c, unsigned chip, struct wg_grid *grid); /* false: no memory */
+void wg_cluster_moved(struct wg_cluster *c, unsigned chip, unsigned rank);
+
 /* Puts the snapshots of all processes together, in the order of their chips: a snapshot that any number of processes can restore. */
 bool wg_cluster_join(const wg_message *part, unsigned parts, wg_message *out);
 

@@ -395,6 +395,10 @@ def mpi_test(f):
     return test(f) if MPIRUN else f
 
 
+def soak_mpi_test(f):
+    return mpi_test(f) if SOAK else f
+
+
 @mpi_test
 def ranks(d):
     """The same report, to the last bit, from any number of processes: of runs that are done, hang, end at a limit. Eight chips;
@@ -408,6 +412,68 @@ def ranks(d):
             status, one, err = run(d, text + more, *options)
             assert status == wanted, (status, err)
             assert finished(processes(count, d, *options))[:2] == (wanted, one), (count, options)
+
+
+@test
+def a_full_disk(d):
+    """A snapshot, a dump, a trace that does not fit: a sentence with the file, status 6, nothing half-written; with processes, too."""
+    elfs(d)
+    (d / "cluster.yaml").write_text((EXAMPLES / "ring.yaml").read_text())
+
+    def limited(command, before=()):
+        return subprocess.run([*before, "bash", "-c", 'ulimit -f 40; exec "$@"', "bash", *map(str, command)], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                                   "OMPI_MCA_rmaps_base_oversubscribe": "1"})
+    for option, name in ((f"--save-every=700={d}/full.snapshot", "full.snapshot"), (f"--trace={d}/full-{{chip}}.json", "full-0.json")):
+        r = limited([WAITGATE, "run", d / "cluster.yaml", option])
+        assert r.returncode == 6 and f"{name}: File too large" in r.stderr, r
+        assert not list(d.glob("full*")), list(d.glob("full*"))
+    text = (EXAMPLES / "ring.yaml").read_text().replace("length: 32", "length: 0x20000")
+    (d / "cluster.yaml").write_text(text)
+    r = limited([WAITGATE, "run", d / "cluster.yaml"])
+    assert r.returncode == 6 and "ring-0.bin: File too large" in r.stderr and not (d / "ring-0.bin").exists(), r
+    if MPIRUN:
+        r = limited([WAITGATE, "run", d / "cluster.yaml"], [MPIRUN, "--mca", "btl", "self,tcp", "-n", "2"])
+        assert r.returncode == 6 and re.search(r"ring-[01].bin: File too large", r.stderr), r
+
+
+@mpi_test
+def chips_move(d):
+    """Chips that change their process every few windows: the same report and dumps, and a snapshot to go on from; of a run that is done, and of one that
+    hangs, whose last instructions move along."""
+    elfs(d)
+    text = ring(d, "t3000", "wh")[0]
+    for more, wanted in (("", 0), ("faults: [cut: {link: [0, 6], cycle: 1500}]\n", 3)):
+        options = ("--json", f"--save-at=4000={d}/SNAPSHOT") if not more else ("--json",)
+        status, one, err = run(d, text + more, *[str(o).replace("SNAPSHOT", "one") for o in options])
+        assert status == wanted, err
+        for i in range(8):
+            (d / f"sum-{i}").rename(d / f"kept-{i}")
+        os.environ["WAITGATE_MOVE_CHIPS"] = "always"
+        status, out, err = finished(processes(3, d, *[str(o).replace("SNAPSHOT", "two") for o in options]))
+        del os.environ["WAITGATE_MOVE_CHIPS"]
+        moved = re.findall(r"chip (\d+) moves to process (\d+)", err)
+        assert status == wanted and out == one and len(set(moved)) > 4, (status, moved, out[:300], one[:300])
+        assert [(d / f"sum-{i}").read_bytes() for i in range(8)] == [(d / f"kept-{i}").read_bytes() for i in range(8)]
+        if not more:
+            status, again, err = run(d, text, "--json", f"--resume={d}/two")
+            assert status == 0 and json.loads(again)["state"] == json.loads(one)["state"], err
+
+
+@soak_mpi_test
+def load_moves(d):
+    """Four chips on two processes: as much to do on each, but the first two take far longer. One of them moves."""
+    build(d, "long", "int main(void)\n{\n    u32 x = WORD(0x28000);\n    for (u32 i = 0; i < x; i++)\n        WORD(0x28010) = i;\n    return 0;\n}\n", 0x4000)
+    tiles = ", ".join(f"[{x}, {y}]" for x in (1, 2, 3, 4) for y in (1, 2, 3))
+    text = "arch: wh\nmax-cycles: 800000\nchips:\n" + "".join(
+        f"  - {{chip: [{which}], tiles: [{{at: [{tiles}], brisc: long.elf, load: [{{address: 0x28000, words: [{times}]}}]}}]}}\n"
+        for which, times in (("0, 1", 10**8), ("2, 3", 10)))
+    status, one, err = run(d, text, "--json")
+    assert status == 5, err
+    os.environ["WAITGATE_MOVE_CHIPS"] = "tell"
+    status, out, err = finished(processes(2, d, "--json"))
+    del os.environ["WAITGATE_MOVE_CHIPS"]
+    assert status == 5 and out == one and re.search(r"chip [01] moves to process 1", err), (status, err)
 
 
 @test
