@@ -26,7 +26,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 RUNS = int(os.environ.get("WG_BENCH_RUNS", "5"))
-CYCLES = int(os.environ.get("WG_BENCH_CYCLES", "400000"))
+CYCLES = int(os.environ.get("WG_BENCH_CYCLES", "60000"))
 WINDOW = {"wh": 391, "bh": 527}
 CHIPS, TILES = 4, 16
 ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
@@ -85,13 +85,13 @@ class Model:
         T(R) = L * m / R + (a + g * log2(R) + b * v) / w
 
     L: time per cycle of all chips in one process; m: how much more the busiest process has to do than the mean; a, g: the end of a
-    window between two processes, and what each doubling adds; b: time per byte; v: bytes that a process sends in a window; w: cycles
+    window: a + g between two processes, g more for each doubling; b: time per byte; v: bytes that a process sends in a window; w: cycles
     of a window.
     """
 
     def __init__(self, load, two, four, window, processors):
         self.load, self.window, self.processors = load, window, processors
-        self.growth = max(0.0, four[0] - two[0]) * 1e-6
+        self.growth = (max(0.0, four[0] - two[0]) if processors >= 4 else two[0]) * 1e-6
         self.first = two[0] * 1e-6 - self.growth
         self.byte = max(0.0, (two[131072] - two[0]) / 131072 * 1e-6)
 
@@ -151,7 +151,7 @@ processor of its own, a cycle takes
 |---|---|---|
 | L | time per cycle of all chips in one process | {1e9 * model.load:.0f} ns for {CHIPS} chips of {TILES} tiles each that multiply |
 | m | the busiest process's share, over the mean | 1 for a balanced load |
-| a, g | the end of a window between two processes, and what each doubling of their number adds | {1e6 * model.first:.1f} µs, {1e6 * model.growth:.1f} µs |
+| a, g | the end of a window: a + g between two processes, g more for each doubling of their number | {1e6 * model.first:.1f} µs, {1e6 * model.growth:.1f} µs |
 | b | time per byte exchanged | {1e9 * model.byte:.2f} ns |
 | v | bytes that a process sends in a window | none here |
 | w | cycles of a window: the links' least latency | {WINDOW["bh"]} (Blackhole), {WINDOW["wh"]} (Wormhole) |
@@ -159,7 +159,7 @@ processor of its own, a cycle takes
 `make bench` measures these (`bench/cluster.py`, `bench/exchange.c`), and `bench/cluster.py --page` writes this page. A frame of n bytes
 needs n / 18.5 cycles of a link, so that a link contributes at most 10 KiB to v.
 
-Measured on a machine with {model.processors} processors, on which more processes than that share them:
+With fewer than four processors g cannot be measured: all of a + g is taken as g, which is the worst case. Measured on a machine with {model.processors} processors, on which more processes than that share them:
 
 | Processes | ns per cycle | the model's | efficiency |
 |---|---|---|---|
@@ -214,7 +214,7 @@ def main():
         print(f"{name} {statistics.median(samples):.6g} {unit}")
     measured = {ranks: median[f"cluster_{ranks}_ranks"] * 1e-9 for ranks in (1, 2, 3, 4)}
     two, four = ({size: median[f"exchange_{ranks}_{size}"] for size in (0, 131072)} for ranks in (2, 4))
-    model = Model(measured[1], two, four if (os.cpu_count() or 1) >= 4 else two, WINDOW["bh"], os.cpu_count() or 1)
+    model = Model(measured[1], two, four, WINDOW["bh"], os.cpu_count() or 1)
     for ranks in (2, 3, 4):
         print(f"cluster_{ranks}_ranks_model {1e9 * model.time(ranks, processors=model.processors):.6g} ns")
     if args.page:

@@ -88,8 +88,9 @@ int main(int argc, char **argv)
 {
     const host h = host_begin(argc, argv, "gather");
     static const mesh bh[] = {{"p300", 2, 1, {0, 1}}, {"p150x4", 2, 2, {0, 2, 3, 1}}};
-    static const mesh wh[] = {{"n300", 1, 2, {0, 1}}, {"t3000", 4, 2, {4, 0, 2, 6, 5, 1, 3, 7}}};
-    for (unsigned i = 0; i < 2; i++)
+    static const mesh wh[] = {
+        {"n300", 1, 2, {0, 1}}, {"t3000", 4, 2, {4, 0, 2, 6, 5, 1, 3, 7}}, {"t3000", 2, 4, {4, 5, 0, 1, 2, 3, 6, 7}}};
+    for (unsigned i = 0; i < (h.arch == WG_ARCH_WH ? 3 : 2); i++)
         gather_on(&h, h.arch == WG_ARCH_WH ? &wh[i] : &bh[i]);
     return 0;
 }

@@ -104,7 +104,10 @@ bool wg_cluster_descriptor(wg_cluster_file *out, const char *path)
     free(out->descriptor);
     out->descriptor = full.failed ? NULL : wg_file_read(full.data, &bytes, message, sizeof message);
     bool right = out->descriptor != NULL;
-    if (right) {
+    const char *dot = strrchr(path, '.');
+    if (right && dot && strcmp(dot, ".textproto") == 0) {
+        right = wg_cluster_mesh(out, path, (const char *)out->descriptor);
+    } else if (right) {
         descriptor d = {.file = {.name = full.data, .source = (const char *)out->descriptor, .source_bytes = bytes},
                         .out = out};
         right = wg_yaml_parse(&d.file, (const char *)out->descriptor, bytes, parse_root);

@@ -330,7 +330,7 @@ static bool resolve_topology(wg_yaml *p, wg_cluster_file *f)
     const wg_topology *t = wg_topology_find(f->topology);
     const char *dot = strrchr(f->topology, '.');
     const wg_arch_id given = f->base.grid.arch;
-    if (!t && dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)) {
+    if (!t && dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".textproto") == 0)) {
         if (!wg_cluster_descriptor(f, f->topology))
             return false;
     } else if (!t) {
@@ -338,7 +338,7 @@ static bool resolve_topology(wg_yaml *p, wg_cluster_file *f)
         for (unsigned i = 0; wg_topology_at(i); i++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
                      wg_topology_at(i)->name);
-        wg_chip_complain(&f->base, f->topology_mark, "`%.60s` is none of %s, and no descriptor (a .yaml file)",
+        wg_chip_complain(&f->base, f->topology_mark, "`%.60s` is none of %s, and no descriptor (a .yaml or .textproto file)",
                          f->topology, names);
         return false;
     } else {

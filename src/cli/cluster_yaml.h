@@ -38,5 +38,7 @@ void wg_cluster_file_free(wg_cluster_file *file);
 
 /* cluster_descriptor.c: reads the chips and links of a descriptor. False: base.report says why. */
 bool wg_cluster_descriptor(wg_cluster_file *out, const char *path);
+/* cluster_mesh.c: the same of a mesh graph descriptor. */
+bool wg_cluster_mesh(wg_cluster_file *out, const char *path, const char *text);
 
 #endif

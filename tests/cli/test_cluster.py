@@ -99,6 +99,27 @@ def rates_as_published(d):
 
 
 @test
+def remote_access(d):
+    """A host's requests reach tiles of the other chip through the documented queues; a chip at neither end is unreachable."""
+    elfs(d)
+    text = (EXAMPLES / "remote.yaml").read_text()
+    assert text == (ROOT / "examples/remote.yaml").read_text()
+    status, _, err = run(d, text)
+    queues, blocks, there = ((d / f"remote{name}.bin").read_bytes() for name in ("", "_blocks", "_there"))
+
+    def entry(index):
+        return struct.unpack_from("<QII", queues, 0x11200 - 0x11080 + 64 + 32 * index)
+    assert status == 0 and struct.unpack_from("<5I", queues) == (2, 2, 2, 2, 0), err
+    tile = (18 | 18 << 6 | 1 << 12) << 36
+    assert entry(0) == (tile | 0x40004, 0xC0FFEE, 1 << 3) and entry(1) == (tile | 0x40100, 64, 1 << 3 | 1 << 6)
+    block = struct.pack("<16I", *range(0x1000, 0x1010))
+    assert blocks[1024:1088] == block and there[0x100:0x140] == block and there[4:8] == struct.pack("<I", 0xC0FFEE)
+    status, _, err = run(d, text.replace("0x14920", "0x94920"))
+    queues = (d / "remote.bin").read_bytes()
+    assert status == 0 and struct.unpack_from("<5I", queues) == (2, 2, 2, 2, 4) and entry(0)[1:] == (0, 1 << 3 | 1 << 31), err
+
+
+@test
 def galaxy(d):
     """A ring through all 32 chips of a Galaxy: every chip has the sum, whatever the number of threads; idle chips are free."""
     elfs(d)
@@ -188,6 +209,40 @@ def topologies(d):
             (d / "cluster_descriptor.yaml").write_text(text)
             status, out, err = run(d, "topology: cluster_descriptor.yaml\n", "--json")
             assert status == 0 and json.loads(out)["links"] == said["links"], (name, err)
+
+
+@test
+def meshes(d):
+    """Mesh graph descriptors: lines and rings in each dimension; what is not supported, and what is wrong, in a sentence."""
+    text = """# a comment
+mesh_descriptors {{
+  name: "M0"
+  arch: {arch}
+  device_topology {{ dims: [ {dims} ] {types} }}
+  host_topology   {{ dims: [ 1, 1 ] }}
+  channels {{
+    count: {count}
+    policy: RELAXED
+  }}
+}}
+top_level_instance {{ mesh {{ mesh_descriptor: "M0" mesh_id: 0 }} }}
+"""
+    for arch, dims, types, count, chips, links in (("WORMHOLE_B0", "2, 4", "", 2, 8, 20), ("BLACKHOLE", "1, 2", "", 4, 2, 4),
+                                                   ("BLACKHOLE", "4, 4", "dim_types: [ RING, LINE ]", 2, 16, 56),
+                                                   ("WORMHOLE_B0", "3, 2, 2", "dim_types: [ RING, RING, RING ]", 1, 12, 24)):
+        (d / "m.textproto").write_text(text.format(arch=arch, dims=dims, types=types, count=count))
+        status, out, err = run(d, "topology: m.textproto\n", "--json")
+        assert status == 0, err
+        said = json.loads(out)
+        assert (len(said["chips"]), len(said["links"])) == (chips, links) and said["arch"] == ("wh" if arch[0] == "W" else "bh"), said["links"]
+    good = text.format(arch="BLACKHOLE", dims="2, 2", types="", count=2)
+    for wrong, words_ in ((good + good, "several meshes"), (good + "graph_descriptors { name: \"G\" }", "not supported"),
+                          (good.replace("BLACKHOLE", "QUASAR"), "a mesh has `arch`"), (good.replace("2, 2", "2, 0"), "up to three sizes"),
+                          (good[:-3], "it ends too early"), (good + "}", "a bracket is closed"), ("", "`mesh_descriptors` is missing"),
+                          (good.replace("count: 2", "count: 9"), "too few channels")):
+        (d / "m.textproto").write_text(wrong)
+        status, out, err = run(d, "topology: m.textproto\n")
+        assert status == 6 and (words_ in err or "no Ethernet channel" in err), (wrong, err)
 
 
 @test

@@ -113,13 +113,15 @@ static void test_descriptor(void **state)
     const bool bh = wg_test_arch(state) == WG_ARCH_BH;
     const char *arch = bh ? "blackhole" : "wormhole_b0";
     char text[2][1024];
-    snprintf(text[0], sizeof text[0],
-             "# chips\narch:\n  0: %s\n  1: %s # the second\n  2: %s\nchips:\n  0: [0, 0, 0, 0]\nethernet_connections:\n"
-             "  -\n    - chip: 0\n      chan: 3\n    - chip: 2\n      chan: 4\n  -\n    - chan: 5\n      chip: 2\n"
-             "    - chan: 6\n      chip: 1\n    - routing_enabled: true\nchips_with_mmio:\n  - 0: 0\n  - 1: 1\n  - 2: 2\n",
-             arch, arch, arch);
+    snprintf(
+        text[0], sizeof text[0],
+        "# chips\narch:\n  0: %s\n  1: %s # the second\n  2: %s\nchips:\n  0: [0, 0, 0, 0]\nethernet_connections:\n"
+        "  -\n    - chip: 0\n      chan: 3\n    - chip: 2\n      chan: 4\n  -\n    - chan: 5\n      chip: 2\n"
+        "    - chan: 6\n      chip: 1\n    - routing_enabled: true\nchips_with_mmio:\n  - 0: 0\n  - 1: 1\n  - 2: 2\n",
+        arch, arch, arch);
     snprintf(text[1], sizeof text[1],
-             "arch: {0: %s, 1: %s, 2: %s}\nethernet_connections: [[{chip: 0, chan: 3}, {chip: 2, chan: 4}], [{chip: 2, chan: 5}, "
+             "arch: {0: %s, 1: %s, 2: %s}\nethernet_connections: [[{chip: 0, chan: 3}, {chip: 2, chan: 4}], [{chip: 2, "
+             "chan: 5}, "
              "{chip: 1, chan: 6}]]\nharvesting: {0: {noc_translation: true, harvest_mask: 0}}",
              arch, arch, arch);
     for (unsigned i = 0; i < 2; i++) {
@@ -149,17 +151,18 @@ static void test_wrong(void **state)
     const bool bh = wg_test_arch(state) == WG_ARCH_BH;
     const struct {
         const char *text, *says;
-    } cases[] = {{"ethernet_connections: []\n", "`arch` is missing"},
-                 {"arch: {}\n", "names no chip"},
-                 {"arch: {0: quasar}\n", "other than wormhole_b0 and blackhole"},
-                 {bh ? "arch: {0: wormhole_b0}\n" : "arch: {0: blackhole}\n", "another architecture than the library's"},
-                 {bh ? "arch: {32: blackhole}\n" : "arch: {32: wormhole_b0}\n", "chips from 0 to 31"},
-                 {bh ? "arch: {0: blackhole}\nethernet_connections: [[{chip: 0, chan: 1}]]\n"
-                     : "arch: {0: wormhole_b0}\nethernet_connections: [[{chip: 0, chan: 1}]]\n",
-                  "a connection has two ends"},
-                 {bh ? "arch: {0: blackhole}\nethernet_connections: [[{chip: 0, chip: 1}, {chan: 0}]]\n"
-                     : "arch: {0: wormhole_b0}\nethernet_connections: [[{chip: 0, chip: 1}, {chan: 0}]]\n",
-                  "one end of a connection has"}};
+    } cases[] = {
+        {"ethernet_connections: []\n", "`arch` is missing"},
+        {"arch: {}\n", "names no chip"},
+        {"arch: {0: quasar}\n", "other than wormhole_b0 and blackhole"},
+        {bh ? "arch: {0: wormhole_b0}\n" : "arch: {0: blackhole}\n", "another architecture than the library's"},
+        {bh ? "arch: {32: blackhole}\n" : "arch: {32: wormhole_b0}\n", "chips from 0 to 31"},
+        {bh ? "arch: {0: blackhole}\nethernet_connections: [[{chip: 0, chan: 1}]]\n"
+            : "arch: {0: wormhole_b0}\nethernet_connections: [[{chip: 0, chan: 1}]]\n",
+         "a connection has two ends"},
+        {bh ? "arch: {0: blackhole}\nethernet_connections: [[{chip: 0, chip: 1}, {chan: 0}]]\n"
+            : "arch: {0: wormhole_b0}\nethernet_connections: [[{chip: 0, chip: 1}, {chan: 0}]]\n",
+         "one end of a connection has"}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         char folder[] = "/tmp/waitgate-XXXXXX", path[512], said[256], text[4096];
         snprintf(said, sizeof said, "/tmp/waitgate-said-%ld", (long)getpid());
@@ -185,16 +188,54 @@ static void test_wrong(void **state)
     }
 }
 
+/* Random changes to a descriptor: the library starts with some chips, or does not, and lives. */
+static void test_hostile(void **state)
+{
+    static const char *const pieces[] = {
+        "chip", "chan", ":", "{", "]", "arch:", "\n", "99999999999", "-1", "#", "ethernet_connections:", ""};
+    const bool bh = wg_test_arch(state) == WG_ARCH_BH;
+    char good[512];
+    snprintf(good, sizeof good,
+             "arch: {0: %s, 1: %s}\nethernet_connections:\n  -\n    - chip: 0\n      chan: 3\n    - chip: 1\n      "
+             "chan: 4\n",
+             bh ? "blackhole" : "wormhole_b0", bh ? "blackhole" : "wormhole_b0");
+    uint64_t seed = 11;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (!child) {
+        assert_non_null(freopen("/dev/null", "w", stderr));
+        for (unsigned i = 0; i < 60; i++) {
+            char folder[] = "/tmp/waitgate-XXXXXX", path[512], text[1024];
+            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+            const size_t at = (seed >> 33) % strlen(good), gone = (seed >> 20) % 4;
+            snprintf(text, sizeof text, "%.*s%s%s", (int)at, good, pieces[(seed >> 40) % 12],
+                     good + (at + gone < strlen(good) ? at + gone : at));
+            lib l = load_from(wg_test_arch(state), folder_with(folder, text, wg_test_arch(state), path, sizeof path));
+            l.init();
+            l.clock(1000);
+            l.exit();
+            dlclose(l.handle);
+            remove_folder(folder);
+        }
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* A link to a chip that is not there: the library says so, and does not start. */
 static void test_no_such_chip(void **state)
 {
     const bool bh = wg_test_arch(state) == WG_ARCH_BH;
     char folder[] = "/tmp/waitgate-XXXXXX", path[512];
-    lib l = load_from(wg_test_arch(state),
-                      folder_with(folder,
-                                  bh ? "arch: {0: blackhole, 1: blackhole}\nethernet_connections: [[{chip: 0, chan: 1}, {chip: 2, chan: 1}]]\n"
-                                     : "arch: {0: wormhole_b0, 1: wormhole_b0}\nethernet_connections: [[{chip: 0, chan: 1}, {chip: 2, chan: 1}]]\n",
-                                  wg_test_arch(state), path, sizeof path));
+    lib l =
+        load_from(wg_test_arch(state), folder_with(folder,
+                                                   bh ? "arch: {0: blackhole, 1: blackhole}\nethernet_connections: "
+                                                        "[[{chip: 0, chan: 1}, {chip: 2, chan: 1}]]\n"
+                                                      : "arch: {0: wormhole_b0, 1: wormhole_b0}\nethernet_connections: "
+                                                        "[[{chip: 0, chan: 1}, {chip: 2, chan: 1}]]\n",
+                                                   wg_test_arch(state), path, sizeof path));
     l.init();
     assert_int_equal(l.config_read(0, 0), UINT32_MAX);
     dlclose(l.handle);
@@ -231,7 +272,7 @@ static void test_files(void **state)
 
 static const wg_test tests[] = {
     WG_TEST(test_two_chips, WG_BH | WG_WH, ""),    WG_TEST(test_descriptor, WG_BH | WG_WH, ""),
-    WG_TEST(test_wrong, WG_BH | WG_WH, ""),        WG_TEST(test_no_such_chip, WG_BH | WG_WH, ""),
-    WG_TEST(test_files, WG_BH | WG_WH, ""),
+    WG_TEST(test_hostile, WG_BH | WG_WH, ""),      WG_TEST(test_wrong, WG_BH | WG_WH, ""),
+    WG_TEST(test_no_such_chip, WG_BH | WG_WH, ""), WG_TEST(test_files, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi_cluster", tests)

@@ -12,8 +12,6 @@ static uint64_t hash(const rig *r)
     return h;
 }
 
-/* ---- Random traffic ---------------------------------------------------------------------------------------------- */
-
 /*
  * A core adds up words that frames change meanwhile, with some arithmetic in between: what it reads depends on the cycle in which it
  * reads.
@@ -35,6 +33,8 @@ static void compute(wg_grid *g, unsigned x, unsigned y, unsigned work)
     wg_device *dev = wg_grid_tile(g, x, y);
     assert_int_equal(wg_core_release(dev, WG_CORE_B, p.base), WG_OK);
 }
+
+/* ---- Random traffic ---------------------------------------------------------------------------------------------- */
 
 /* Chips connected at random, with transfers of random kinds and sizes at random times; some of their cores compute. */
 static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads, wg_transport *ranks, bool lockstep)
@@ -84,6 +84,37 @@ static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads,
     const uint64_t h = hash(&r);
     wg_cluster_destroy(r.c);
     return h;
+}
+
+/*
+ * A core that is ahead of the clock has read words that a frame then changes: it goes back. Frames keep coming to a buffer of 256
+ * bytes, from which it reads all the time.
+ */
+static uint64_t read_meanwhile(wg_arch_id arch, unsigned work, bool lockstep)
+{
+    rig r = ranks_of(arch, 2, 1, NULL, lockstep);
+    const wg_cluster_link l = {.end = {{0, CHANNEL_A}, {1, CHANNEL_B}}};
+    unsigned x, y;
+    assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_OK);
+    for (uint32_t i = 0; i < 0x8000; i += 4)
+        set(&r, 0, DATA + i, i * 2654435761u);
+    set(&r, 1, rxq(&r, 0, 0x0C), DATA >> 4);
+    set(&r, 1, rxq(&r, 0, 0x10), 16);
+    set(&r, 1, rxq(&r, 0, 0x00), 4); /* raw, wraps */
+    place_of(r.g[1], CHANNEL_B, &x, &y);
+    compute(r.g[1], x, y, work);
+    send(&r, 0, 0, DATA, 0x8000, 0, SEND_RAW);
+    pass(&r, 30000);
+    const uint64_t h = hash(&r);
+    wg_cluster_destroy(r.c);
+    return h;
+}
+
+static void test_ahead(void **state)
+{
+    for (unsigned work = 0; work < 24; work += 5)
+        assert_int_equal(read_meanwhile(wg_test_arch(state), work, false),
+                         read_meanwhile(wg_test_arch(state), work, true));
 }
 
 /* ---- Several processes, as threads of this one ---------------------------------------------------------------------- */
@@ -186,5 +217,6 @@ static void test_random(void **state)
 
 static const wg_test tests[] = {
     WG_TEST(test_random, WG_BH | WG_WH, ""),
+    WG_TEST(test_ahead, WG_WH, ""),
 };
 WG_MAIN("cluster_ranks", tests)
