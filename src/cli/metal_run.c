@@ -117,6 +117,8 @@ static bool boot(wg_chip_run *r)
             return false;
         }
         firmware[c] = (wg_metal_firmware){part[c], wg_elf_segments(elf), wg_elf_entry(elf)};
+        if (wg_elf_symbol_named(elf, "rta_count")) /* built with the Watcher's assertions */
+            wg_metal_set(r->metal->metal, "args_counted", 1);
         for (size_t i = 0; i < wg_elf_segments(elf); i++) {
             const wg_elf_segment *s = wg_elf_segment_at(elf, i);
             part[c][i] = (wg_metal_part){s->address, s->file_bytes, s->data};
