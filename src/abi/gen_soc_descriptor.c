@@ -81,6 +81,15 @@ static void dram(const wg_grid *g, const wg_metal_chip *chip)
     printf("  ]\n\n");
 }
 
+/* NoC 1 counts from the other end. */
+static void mirrored(const char *key, unsigned edge)
+{
+    printf("%s:\n  [", key);
+    for (unsigned i = 0; i < edge; i++)
+        printf("%s%u", i ? ", " : "", edge - 1 - i);
+    printf("]\n\n");
+}
+
 int main(int argc, char **argv)
 {
     const wg_arch_id arch = argc == 2 && strcmp(argv[1], "wh") == 0 ? WG_ARCH_WH : WG_ARCH_BH;
@@ -99,6 +108,8 @@ int main(int argc, char **argv)
     tiles(g, "functional_workers", WG_TILE_TENSIX);
     printf("harvested_workers:\n  []\n\n");
     others(g);
+    mirrored("noc0_x_to_noc1_x", wg_grid_width(g));
+    mirrored("noc0_y_to_noc1_y", wg_grid_height(g));
     printf("worker_l1_size:\n  %llu\n\ndram_bank_size:\n  %llu\n\neth_l1_size:\n  %llu\n\narch_name: %s\n\n%s", d->l1,
            d->dram, d->eth_l1, d->arch, features);
     wg_grid_destroy(g);

@@ -319,6 +319,14 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
 {
     const wg_args *args = r->args;
     unsigned stop_on = WG_SEVERITY_NEVER;
+    if (r->file.metal && (args->value[WG_OPT_SAVE_AT] || args->value[WG_OPT_SAVE_EVERY] ||
+                          (r->saved.file && args->command == WG_CMD_RUN))) {
+        wg_textf(error,
+                 "waitgate: %s: programs of tt-metal cannot be resumed: what their host has done is not in a "
+                 "snapshot; --save-on-failure leaves one for `waitgate gdb`\n",
+                 r->file.name);
+        return false;
+    }
     if (!wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", wg_severity_names, WG_SEVERITY_NEVER, &stop_on, error))
         return false;
     wg_card_desc desc = {.struct_size = sizeof desc,
@@ -464,22 +472,48 @@ static bool drive(wg_chip_run *r, wg_text *error)
     return saved && (!failure || r->ended != WG_ENDED_HUNG || save(r, failure, error));
 }
 
+/* The turn of tt-metal's host, if there is one. True: the run ends here, with this stop and status. */
+static bool host_ends(wg_chip_run *r, wg_metal_turn *turn, wg_stop *stop, wg_status *status)
+{
+    wg_text error = {0};
+    *turn = wg_metal_look(r, &error);
+    wg_text_free(&error);
+    *status = *turn == WG_METAL_FAILED ? WG_ERR_STATE : WG_OK;
+    if (*turn == WG_METAL_FINISHED)
+        *stop = WG_STOP_DONE;
+    return *turn == WG_METAL_FINISHED || *turn == WG_METAL_FAILED;
+}
+
+/*
+ * The host looks at the same cycles as in drive(). Its turn in such a cycle belongs to what comes behind it, so that it comes
+ * again when a debugger has gone back.
+ */
 wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)
 {
-    const bool until = wg_chip_has_until(r);
+    const bool until = wg_chip_has_until(r), looks = until || r->metal;
     cycle = cycle < r->file.max_cycles ? cycle : r->file.max_cycles;
-    *stop = WG_STOP_CYCLES;
     for (;;) {
-        uint64_t now = wg_grid_cycle(r->grid), to = (now / UNTIL_STRETCH + 1) * UNTIL_STRETCH;
-        if (until && now % UNTIL_STRETCH == 0 && now && wg_chip_until_holds(r)) {
-            *stop = WG_STOP_UNTIL;
+        const uint64_t now = wg_grid_cycle(r->grid), next = (now / UNTIL_STRETCH + 1) * UNTIL_STRETCH;
+        const bool here = looks && now % UNTIL_STRETCH == 0 && now;
+        wg_metal_turn turn = WG_METAL_LAUNCHED;
+        wg_status status = WG_OK;
+        *stop = here && until && wg_chip_until_holds(r) ? WG_STOP_UNTIL : WG_STOP_CYCLES;
+        if (*stop == WG_STOP_UNTIL || now >= cycle)
             return WG_OK;
-        }
-        if (now >= cycle)
+        if (here && r->metal && host_ends(r, &turn, stop, &status))
+            return status;
+        status = wg_grid_run(r->grid, (looks && next < cycle ? next : cycle) - now, stop);
+        if (status == WG_OK && *stop == WG_STOP_CYCLES)
+            continue;
+        if (status != WG_OK || !r->metal || *stop == WG_STOP_FINDING)
+            return status;
+        /* All is at rest, perhaps until the host goes on. */
+        const uint64_t then = wg_grid_cycle(r->grid);
+        if (then % UNTIL_STRETCH == 0 && then != now)
+            continue;
+        if (then == now && turn == WG_METAL_WAITS)
             return WG_OK;
-        to = until && to < cycle ? to : cycle;
-        wg_status status = wg_grid_run(r->grid, to - now, stop);
-        if (status != WG_OK || *stop != WG_STOP_CYCLES)
+        if (host_ends(r, &turn, stop, &status) || turn == WG_METAL_WAITS)
             return status;
     }
 }
@@ -512,10 +546,22 @@ wg_session *wg_chip_session(wg_chip_run *r, unsigned x, unsigned y)
 
 const wg_inputs *wg_chip_inputs(const wg_chip_run *r) { return &r->inputs; }
 
-uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes)
+size_t wg_chip_host_bytes(const wg_chip_run *r) { return (size_t)r->file.host_bytes + wg_metal_state_bytes(r->metal); }
+
+void wg_chip_host_save(const wg_chip_run *r, void *to)
 {
-    *bytes = (size_t)r->file.host_bytes;
-    return r->host;
+    if (r->file.host_bytes)
+        memcpy(to, r->host, (size_t)r->file.host_bytes);
+    if (r->metal)
+        wg_metal_state_save(r->metal, (uint8_t *)to + r->file.host_bytes);
+}
+
+void wg_chip_host_load(wg_chip_run *r, const void *from)
+{
+    if (r->file.host_bytes)
+        memcpy(r->host, from, (size_t)r->file.host_bytes);
+    if (r->metal)
+        wg_metal_state_load(r->metal, (const uint8_t *)from + r->file.host_bytes);
 }
 
 bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
@@ -580,8 +626,8 @@ int wg_run_chip(const wg_args *given, wg_run_result *result, wg_text *out, wg_te
     const wg_args *args = &marked;
     if (!wg_chip_milestones(&marked, number, error))
         return status;
-    if (open_run(&r, args, NULL, error) && drive(&r, error) && wg_chip_inspect(&r, error) && wg_chip_outputs_close(&r, error) &&
-        wg_chip_profile_end(&r, error) &&
+    if (open_run(&r, args, NULL, error) && drive(&r, error) && wg_chip_inspect(&r, error) &&
+        wg_chip_outputs_close(&r, error) && wg_chip_profile_end(&r, error) &&
         (!r.profiled || wg_what_if_run(&(wg_profiled){r.profiled, (unsigned)r.tiles}, wg_chip_again, &r, error))) {
         const bool read = wg_metal_end(&r, error);
         status = wg_chip_status(&r);

@@ -19,7 +19,9 @@ wg_session *wg_chip_session(wg_chip_run *r, unsigned x, unsigned y);
 wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop);
 /* What the file put into tiles' memory. */
 const wg_inputs *wg_chip_inputs(const wg_chip_run *r);
-/* The host's memory. */
-uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes);
+/* The state of the host, which has memory and launches programs: saved and loaded by a debugger. */
+size_t wg_chip_host_bytes(const wg_chip_run *r);
+void wg_chip_host_save(const wg_chip_run *r, void *to);
+void wg_chip_host_load(wg_chip_run *r, const void *from);
 
 #endif

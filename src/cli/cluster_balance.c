@@ -295,7 +295,7 @@ static bool share_loads(wg_cluster_job *r, load *of, bool *peers, wg_message *ou
 bool wg_cluster_balance(wg_cluster_job *r, wg_text *error)
 {
     const unsigned ranks = r->ranks ? r->ranks->ranks : 1;
-    move m;
+    move m = {0};
     r->stretches++;
     if (ranks < 2 || r->stays)
         return true;

@@ -30,28 +30,15 @@ static void tile_load(void *user, const void *from)
     memcpy(((wg_debugging *)user)->drive.feed, from, sizeof(wg_feed) * WG_THREADS);
 }
 
-/* ---- A chip: the host has memory ---- */
+/* ---- A chip: the host has memory, and launches programs of tt-metal ---- */
 
 static wg_status chip_advance(void *user, uint64_t cycle, wg_stop *stop)
 {
     return wg_chip_advance(((wg_debugging *)user)->chip, cycle, stop);
 }
 
-static void chip_save(void *user, void *to)
-{
-    size_t bytes;
-    const uint8_t *host = wg_chip_host(((wg_debugging *)user)->chip, &bytes);
-    if (bytes)
-        memcpy(to, host, bytes);
-}
-
-static void chip_load(void *user, const void *from)
-{
-    size_t bytes;
-    uint8_t *host = wg_chip_host(((wg_debugging *)user)->chip, &bytes);
-    if (bytes)
-        memcpy(host, from, bytes);
-}
+static void chip_save(void *user, void *to) { wg_chip_host_save(((wg_debugging *)user)->chip, to); }
+static void chip_load(void *user, const void *from) { wg_chip_host_load(((wg_debugging *)user)->chip, from); }
 
 static void *chip_tile(void *user, unsigned x, unsigned y)
 {
@@ -86,9 +73,7 @@ bool wg_debugging_open(wg_debugging *g, const wg_args *args, bool (*interrupted)
     *g = (wg_debugging){0};
     if (!wg_option_number(args, WG_OPT_HISTORY, "history", &history, error) || !opens_machine(g, args, error))
         return false;
-    size_t host = 0;
-    if (g->chip)
-        wg_chip_host(g->chip, &host);
+    const size_t host = g->chip ? wg_chip_host_bytes(g->chip) : 0;
     const wg_debug_host tile = {sizeof tile, sizeof(wg_feed) * WG_THREADS, tile_advance, tile_save, tile_load};
     const wg_debug_host chip = {sizeof chip, host, chip_advance, chip_save, chip_load};
     const wg_debug_desc desc = {.struct_size = sizeof desc,

@@ -13,6 +13,7 @@
 #include "cli/metal_file.h"
 #include "machine/device.h"
 #include "metal/launched.h"
+#include "metal/metal.h"
 
 typedef struct buffer_run {
     wg_metal_buffer at;
@@ -116,6 +117,8 @@ static bool boot(wg_chip_run *r)
             return false;
         }
         firmware[c] = (wg_metal_firmware){part[c], wg_elf_segments(elf), wg_elf_entry(elf)};
+        if (wg_elf_symbol_named(elf, "rta_count")) /* built with the Watcher's assertions */
+            wg_metal_set(r->metal->metal, "args_counted", 1);
         for (size_t i = 0; i < wg_elf_segments(elf); i++) {
             const wg_elf_segment *s = wg_elf_segment_at(elf, i);
             part[c][i] = (wg_metal_part){s->address, s->file_bytes, s->data};
@@ -375,14 +378,36 @@ wg_metal_turn wg_metal_look(wg_chip_run *r, wg_text *error)
 {
     wg_metal_run *m = r->metal;
     const uint64_t now = wg_grid_cycle(r->grid);
-    while (m->next && m->launched[m->next - 1] >= now) /* a debugger went back */
-        m->next--;
     if (now == 0 || !wg_metal_idle(m->metal))
         return WG_METAL_WAITS;
     m->launched[m->next] = now;
     if (m->next == m->file->programs)
         return WG_METAL_FINISHED;
     return launch(r, m->next++, error) ? WG_METAL_LAUNCHED : WG_METAL_FAILED;
+}
+
+typedef struct metal_state {
+    struct wg_metal metal;
+    size_t next;
+} metal_state;
+
+size_t wg_metal_state_bytes(const wg_metal_run *m) { return m ? sizeof(metal_state) : 0; }
+
+void wg_metal_state_save(const wg_metal_run *m, void *to)
+{
+    metal_state state;
+    memset(&state, 0, sizeof state);
+    state.metal = *m->metal;
+    state.next = m->next;
+    memcpy(to, &state, sizeof state);
+}
+
+void wg_metal_state_load(wg_metal_run *m, const void *from)
+{
+    metal_state state;
+    memcpy(&state, from, sizeof state);
+    *m->metal = state.metal;
+    m->next = state.next;
 }
 
 /* ---- End ------------------------------------------------------------------------------------------------- */

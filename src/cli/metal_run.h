@@ -24,6 +24,11 @@ typedef enum wg_metal_turn {
 /* The host's turn, in a cycle in which it looks at the chip. The same cycle always gives the same turn. */
 wg_metal_turn wg_metal_look(wg_chip_run *r, wg_text *error);
 
+/* The host's state, for a debugger that goes back. */
+size_t wg_metal_state_bytes(const wg_metal_run *m);
+void wg_metal_state_save(const wg_metal_run *m, void *to);
+void wg_metal_state_load(wg_metal_run *m, const void *from);
+
 /* Compares and dumps the buffers; false: a file could not be read or written. */
 bool wg_metal_end(wg_chip_run *r, wg_text *error);
 bool wg_metal_as_expected(const wg_metal_run *m);

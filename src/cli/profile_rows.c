@@ -326,10 +326,11 @@ static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
     if (named)
         wg_profile_cause(r->s, &r->cost, cause, sizeof cause);
     wg_textf(out,
-             "The critical path decides how long the run takes. Its largest part, %llu of %llu cycles (%.1f %%), is %s "
-             "at %s: %s.",
+             "The critical path decides how long the run takes. Its largest part, %llu of %llu cycles (%.1f %%), is %s"
+             "%s%s: %s.",
              (unsigned long long)r->cycles, (unsigned long long)length, 100.0 * (double)r->cycles / (double)length, who,
-             where, named ? cause : wg_doing_text(r->cost.track, r->cost.doing));
+             r->cost.pc ? " at " : "", r->cost.pc ? where : "",
+             named ? cause : wg_doing_text(r->cost.track, r->cost.doing));
 }
 
 /* The unit that is at work in most of the cycles between the first work of a unit that computes and the last. */

@@ -43,11 +43,13 @@ bool wg_saved_is_chip(const char *path)
     return is;
 }
 
+enum { MOST_MIB = 4096 }; /* a chip with all its tiles takes some 350 */
+
 bool wg_saved_chip_read(wg_saved_chip *c, const char *path, wg_text *error)
 {
     char message[512];
     c->path = path;
-    if (!(c->file = wg_file_read(path, &c->bytes, message, sizeof message))) {
+    if (!(c->file = wg_file_read_mib(path, MOST_MIB, &c->bytes, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }

@@ -389,10 +389,12 @@ bool wg_session_load(wg_session *s, wg_text *error)
     const wg_args *args = s->args;
     if (!set_until(s, error) || (wg_check_wanted(args) && !wg_check_attach(s, error)))
         return false;
-    for (size_t i = 0; i < args->givens; i++)
+    if (!wg_load_programs(s, error))
+        return false;
+    for (size_t i = 0; i < args->givens; i++) /* over what a program reserves there */
         if (args->given[i].option == WG_OPT_LOAD && !wg_load_memory(s, args->given[i].value, error))
             return false;
-    return wg_load_programs(s, error) && (!s->saved || wg_saved_apply(s, error));
+    return !s->saved || wg_saved_apply(s, error);
 }
 
 bool wg_session_run(wg_session *s, wg_text *error)

@@ -302,7 +302,9 @@ static const wg_command commands[] = {
     {"break", "[PC]", "set a breakpoint for all cores; without a pc: list breakpoints", breakpoint},
     {"watch", "ADDRESS [BYTES] [read|write|access]", "stop when memory is touched (write: the default)", watch},
     {"delete", "[ADDRESS]", "delete breakpoints and watches", delete},
-    {"where", "", "where each core and thread is; for a thread, also the pushing line and its MOP or REPLAY",
+    {"where", "[all]",
+     "where each core and thread of this tile is, or of all that work; for a thread, also the pushing line and its MOP "
+     "or REPLAY",
      wg_show_where},
     {"state", "", "threads, cores, semaphores, mutexes, source banks, and who waits for whom", state},
     {"pipelines", "[THREAD]", "FIFO, MOP Expander, Replay Expander, gate, latched wait, and what blocks",

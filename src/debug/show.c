@@ -81,12 +81,12 @@ static void where_thread(wg_debug *d, wg_who who, wg_text *out)
 void wg_show_where(wg_debug *d, wg_who who, const char *rest, wg_text *out)
 {
     wg_who tile;
-    (void)rest;
+    const bool all = wg_is_word(rest, strlen(rest), "all");
     for (unsigned i = 0; wg_debug_tile(d, i, &tile); i++) {
         bool mine = tile.x == who.x && tile.y == who.y, idle = true;
         for (unsigned core = 0; core < WG_CORES; core++)
             idle &= wg_core_parked(wg_debug_device(d, tile)->tile, core);
-        if (!mine && idle)
+        if (!mine && (idle || !all))
             continue;
         if (d->desc.grid)
             wg_textf(out, "tile %u-%u\n", tile.x, tile.y);

@@ -68,12 +68,18 @@ static uint32_t aligned(const wg_metal *m, size_t bytes)
     return (uint32_t)((bytes + to - 1) / to * to);
 }
 
+/* Words that arguments take: with the Watcher's assertions, their number comes first. */
+static uint32_t words(const wg_metal *m, size_t args)
+{
+    return args ? (uint32_t)args + (WG_METAL_OF(m, args_counted) ? 1 : 0) : 0;
+}
+
 static uint32_t args_bytes(const wg_metal *m, const on_tile *t, bool common)
 {
     uint32_t bytes = 0;
     for (unsigned c = 0; c < WG_CORES; c++)
         if (t->kernel[c])
-            bytes += aligned(m, 4 * (common ? t->kernel[c]->commons : t->kernel[c]->args_each));
+            bytes += aligned(m, 4 * words(m, common ? t->kernel[c]->commons : t->kernel[c]->args_each));
     return bytes;
 }
 
@@ -99,6 +105,18 @@ static void tell(building *b, uint32_t offset, unsigned bytes, uint64_t value)
         wg_metal_put(b->message, offset, bytes, value);
 }
 
+static bool put_args(building *b, uint32_t offset, const uint32_t *from, size_t args)
+{
+    const uint32_t all = words(b->m, args), before = all - (uint32_t)args;
+    if (!fits(b, offset, 4 * (size_t)all))
+        return false;
+    if (before)
+        wg_metal_put(b->config, offset, 4, args);
+    if (args)
+        memcpy(b->config + offset + 4 * (size_t)before, from, 4 * args);
+    return true;
+}
+
 static bool place_args(building *b, const on_tile *t)
 {
     const wg_metal *m = b->m;
@@ -110,14 +128,11 @@ static bool place_args(building *b, const on_tile *t)
         tell(b, field + 2, 2, k && k->commons ? common : none);
         if (!k)
             continue;
-        if (!fits(b, own, 4 * k->args_each) || !fits(b, common, 4 * k->commons))
+        if (!put_args(b, own, k->args + t->index[c] * k->args_each, k->args_each) ||
+            !put_args(b, common, k->common, k->commons))
             return false;
-        if (k->args_each)
-            memcpy(b->config + own, k->args + t->index[c] * k->args_each, 4 * k->args_each);
-        if (k->commons)
-            memcpy(b->config + common, k->common, 4 * k->commons);
-        own += aligned(m, 4 * k->args_each);
-        common += aligned(m, 4 * k->commons);
+        own += aligned(m, 4 * words(m, k->args_each));
+        common += aligned(m, 4 * words(m, k->commons));
     }
     return true;
 }

@@ -26,7 +26,10 @@ static const uint32_t values[2][WG_METAL_ITEMS] = {
 
 const uint32_t *wg_metal_default_layout(wg_arch_id arch) { return values[arch]; }
 
-/* Facts: tt-metal, soc_descriptors (dram, dram_views: worker_endpoint, address_offset), coordinates of UMD. */
+/*
+ * Facts: tt-metal, soc_descriptors (dram, dram_views: worker_endpoint, address_offset, dram_bank_size), llrt/hal/tt-1xx/<chip>/<chip>_hal.cpp
+ * (pcie_addr), coordinates of UMD.
+ */
 static const wg_metal_dram_bank banks_bh[] = {{0, {2, 1}, 0}, {1, {0, 1}, 0}, {2, {0, 1}, 0}, {3, {0, 1}, 0},
                                               {4, {2, 1}, 0}, {5, {2, 1}, 0}, {6, {2, 1}, 0}, {7, {2, 1}, 0}};
 static const wg_metal_dram_bank banks_wh[] = {{0, {2, 2}, 0},        {0, {1, 1}, 1u << 30}, {1, {0, 0}, 0},
@@ -40,9 +43,32 @@ static const uint8_t ports_bh[8][3][2] = {{{17, 12}, {17, 13}, {17, 14}}, {{17, 
 static const uint8_t ports_wh[6][3][2] = {{{0, 0}, {0, 1}, {0, 11}}, {{0, 5}, {0, 6}, {0, 7}},
                                           {{5, 0}, {5, 1}, {5, 11}}, {{5, 2}, {5, 9}, {5, 10}},
                                           {{5, 3}, {5, 4}, {5, 8}},  {{5, 5}, {5, 6}, {5, 7}}};
-const wg_metal_chip wg_metal_chips[2] = {
-    [WG_ARCH_BH] = {1, 2, 16, 10, 8, banks_bh, ports_bh, false}, /* columns 8 and 9 are others' */
-    [WG_ARCH_WH] = {18, 18, 8, 10, 12, banks_wh, ports_wh, true}};
+const wg_metal_chip wg_metal_chips[2] = {[WG_ARCH_BH] = {1,
+                                                         2,
+                                                         16,
+                                                         10,
+                                                         8,
+                                                         banks_bh,
+                                                         ports_bh,
+                                                         false,
+                                                         {20, 25, 31, 25},
+                                                         {19, 24},
+                                                         0,
+                                                         UINT64_C(0x13FFFFFFFFFFFFFF),
+                                                         UINT64_C(0xFF000000)}, /* columns 8 and 9 are others' */
+                                         [WG_ARCH_WH] = {18,
+                                                         18,
+                                                         8,
+                                                         10,
+                                                         12,
+                                                         banks_wh,
+                                                         ports_wh,
+                                                         true,
+                                                         {18, 16, 25, 17},
+                                                         {0, 0},
+                                                         UINT64_C(0x800000000),
+                                                         UINT64_C(0x8FFFDFFFF),
+                                                         UINT64_C(0x80000000)}};
 
 const char *wg_metal_revision(void) { return WG_METAL_REVISION; }
 size_t wg_metal_items(void) { return WG_METAL_ITEMS; }

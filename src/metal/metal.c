@@ -155,18 +155,22 @@ static wg_status write_tables(wg_metal *m, wg_metal_place at)
     return status == WG_OK ? write_banks(m, at) : status;
 }
 
+/* The Watcher's message: nothing found yet. */
+static bool watch(const wg_metal *m, uint8_t *mailboxes, uint32_t bytes)
+{
+    const uint32_t at = WG_METAL_OF(m, watcher) - WG_METAL_OF(m, mailboxes), ok = WG_METAL_OF(m, watcher_ok),
+                   found[] = {WG_METAL_OF(m, watcher_noc0), WG_METAL_OF(m, watcher_noc1),
+                              WG_METAL_OF(m, watcher_assert)};
+    for (unsigned i = 0; i < sizeof found / sizeof *found; i++) {
+        if (at >= bytes || found[i] >= bytes - at)
+            return false;
+        wg_metal_put(mailboxes, at + found[i], 1, ok);
+    }
+    return true;
+}
+
 static wg_status write_mailboxes(wg_metal *m, wg_metal_place at)
 {
-    const struct {
-        uint32_t offset, bytes, value;
-    } info[] = {{WG_METAL_OF(m, core_info_x), 1, at.x},
-                {WG_METAL_OF(m, core_info_y), 1, at.y},
-                {WG_METAL_OF(m, core_info_noc_x), 1, wg_grid_width(m->grid)},
-                {WG_METAL_OF(m, core_info_noc_y), 1, wg_grid_height(m->grid)},
-                {WG_METAL_OF(m, core_info_workers_x), 1, m->columns},
-                {WG_METAL_OF(m, core_info_workers_y), 1, m->rows},
-                {WG_METAL_OF(m, core_info_l1), 4, WG_METAL_OF(m, free_l1)},
-                {WG_METAL_OF(m, core_info_magic), 4, WG_METAL_OF(m, magic_worker)}};
     const uint32_t bytes = WG_METAL_OF(m, mailboxes_bytes), base = WG_METAL_OF(m, mailboxes),
                    go = WG_METAL_OF(m, go) - base, core = WG_METAL_OF(m, core_info) - base;
     if (bytes > 65536 || go > bytes - 4 || core > bytes)
@@ -174,10 +178,7 @@ static wg_status write_mailboxes(wg_metal *m, wg_metal_place at)
     uint8_t *all = calloc(1, bytes);
     if (!all)
         return wg_metal_fail(m, WG_ERR_NO_MEMORY, "out of memory");
-    bool fits = true;
-    for (unsigned i = 0; i < sizeof info / sizeof *info; i++)
-        if ((fits = fits && info[i].offset <= bytes && core + info[i].offset + info[i].bytes <= bytes))
-            wg_metal_put(all, core + info[i].offset, info[i].bytes, info[i].value);
+    const bool fits = wg_metal_core_info(m, at, all + core, bytes - core) && watch(m, all, bytes);
     wg_metal_put(all, go, 4, WG_METAL_OF(m, signal_init) << 24);
     wg_status status =
         fits ? wg_metal_tile_write(m, at, base, all, bytes)

@@ -33,6 +33,8 @@ typedef struct wg_metal_chip {
     const wg_metal_dram_bank *bank;
     const uint8_t (*port)[3][2]; /* [channel]: its tiles' coordinates on NoC 0 … */
     bool mirrored;               /* … counted from the other end on NoC 1; else the same */
+    uint8_t eth[4], pcie[2];     /* coordinates of Ethernet tiles, first and last, and of host memory (0: no others) */
+    uint64_t pcie_first, pcie_last, dram_bytes; /* addresses of host memory, and of a DRAM tile */
 } wg_metal_chip;
 extern const wg_metal_chip wg_metal_chips[2]; /* by wg_arch_id */
 
@@ -64,6 +66,8 @@ wg_status wg_metal_fail(struct wg_metal *m, wg_status status, const char *format
 wg_status wg_metal_tile_write(struct wg_metal *m, wg_metal_place at, uint32_t address, const void *from, size_t bytes);
 /* Little-endian numbers in a message. */
 void wg_metal_put(uint8_t *message, uint32_t offset, unsigned bytes, uint64_t value);
+/* Fills what a tile is told about the chip, of which the mailboxes hold `room` bytes. False: it does not fit. */
+bool wg_metal_core_info(const struct wg_metal *m, wg_metal_place at, uint8_t *info, size_t room);
 /* A bank: its tile in NoC 0 coordinates, and where it begins there. */
 void wg_metal_bank(const struct wg_metal *m, wg_metal_memory memory, unsigned bank, unsigned *x, unsigned *y,
                    uint64_t *offset);

@@ -25,6 +25,15 @@ bool wg_lsu_empty(const wg_tile *t, unsigned core)
     return !k->run.sq_count && loads_done(&k->run, t->sched.now) && t->sched.now >= k->ram_ready;
 }
 
+/* The queue is full: of pushes, because the thread's FIFO is. */
+static void queue_full(const wg_core_run *run, wg_stall *why)
+{
+    const wg_store *oldest = wg_sq_peek(run, 0);
+    why->reason = WG_STALL_STORE_QUEUE_FULL;
+    if (oldest->path == WG_PATH_PUSH)
+        why->holder = (uint8_t)(WG_AGENT_THREAD0 + oldest->index);
+}
+
 /* May the instruction in EX1 enter in the current cycle? Changes nothing. */
 static bool may_enter(const wg_tile *t, const wg_core *k, wg_stall *why)
 {
@@ -44,7 +53,7 @@ static bool may_enter(const wg_tile *t, const wg_core *k, wg_stall *why)
     }
     if (x->kind == WG_EX1_STORE) {
         if (run->sq_count == WG_STORE_QUEUE && !wg_sq_mergeable(t, k, x)) {
-            why->reason = WG_STALL_STORE_QUEUE_FULL;
+            queue_full(run, why);
             return false;
         }
         return true;
@@ -63,7 +72,7 @@ static bool may_enter(const wg_tile *t, const wg_core *k, wg_stall *why)
         return false;
     }
     if (t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE) {
-        why->reason = WG_STALL_STORE_QUEUE_FULL;
+        queue_full(run, why);
         return false;
     }
     if (x->path != WG_PATH_OWN_RAM) {

@@ -15,7 +15,7 @@
 const char *const wg_severity_names[WG_SEVERITY_NEVER + 1] = {"note", "warning", "undefined", "unimplemented", "never"};
 
 /* A limit for the files of a command: a device may never end. */
-enum { MAX_FILE = 256 << 20 };
+enum { MOST_MIB = 256 };
 
 static bool reserve(wg_text *t, size_t more)
 {
@@ -194,6 +194,12 @@ void wg_json_raw(wg_json *j, const char *key, const char *json)
 
 uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_bytes)
 {
+    return wg_file_read_mib(path, MOST_MIB, size, error, error_bytes);
+}
+
+uint8_t *wg_file_read_mib(const char *path, unsigned most, size_t *size, char *error, size_t error_bytes)
+{
+    const size_t limit = (size_t)most << 20;
     bool standard = strcmp(path, "-") == 0;
     FILE *f = standard ? stdin : fopen(path, "rb");
     wg_text all = {0};
@@ -205,15 +211,14 @@ uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_
         return NULL;
     }
     char piece[65536];
-    for (size_t n; all.size <= MAX_FILE && !all.failed && (n = fread(piece, 1, sizeof piece, f)) > 0;)
+    for (size_t n; all.size <= limit && !all.failed && (n = fread(piece, 1, sizeof piece, f)) > 0;)
         wg_text_add(&all, piece, n);
     bool bad = ferror(f) || all.failed;
     int why = bad && !all.failed ? errno : 0;
     if (!standard)
         fclose(f);
-    if (all.size > MAX_FILE) {
-        snprintf(error, error_bytes, "%s: this is longer than %d MiB", standard ? "standard input" : path,
-                 MAX_FILE >> 20);
+    if (all.size > limit) {
+        snprintf(error, error_bytes, "%s: this is longer than %u MiB", standard ? "standard input" : path, most);
         wg_text_free(&all);
         return NULL;
     }

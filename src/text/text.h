@@ -43,7 +43,7 @@ typedef struct wg_json {
     wg_text *out;
     unsigned depth;
     bool filled[80]; /* the tree of `waitgate why` is the deepest */
-    bool dense; /* without white space */
+    bool dense;      /* without white space */
 } wg_json;
 void wg_json_open(wg_json *j, const char *key, char bracket); /* '{' or '[' */
 void wg_json_close(wg_json *j, char bracket);                 /* '}' or ']' */
@@ -56,6 +56,8 @@ void wg_json_raw(wg_json *j, const char *key, const char *json); /* JSON made el
 
 /* The whole file, or standard input for "-". NULL on failure, with a sentence in `error`. */
 uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_bytes);
+/* Likewise, of a file of at most so many MiB. */
+uint8_t *wg_file_read_mib(const char *path, unsigned most, size_t *size, char *error, size_t error_bytes);
 /* Replaces the file in one step, when it is complete; "-" is standard output. */
 bool wg_file_write(const char *path, const void *bytes, size_t size, char *error, size_t error_bytes);
 

@@ -11,6 +11,7 @@ import time
 import traceback
 
 TESTS = []
+GDB = os.environ.get("WG_GDB", "gdb-multiarch")  # riscv-tt-elf-gdb passes the same sessions
 
 
 def test(f):

@@ -232,6 +232,18 @@ def readme_pictures(d):
 
 
 @test
+def readme_demo(d):
+    """The matrix product of `make demo`, where its kernels can be built."""
+    host = pathlib.Path(WAITGATE).resolve().parent / "examples/matmul_stream_host"
+    if not host.exists():
+        return
+    printed = subprocess.run([host, "bh"], capture_output=True, text=True, check=True).stdout.splitlines()
+    block = re.search(r"from `make demo`:.*?\n\n((?:    [^\n]*\n)+)", (ROOT / "README.md").read_text(), re.S)[1]
+    lines = [line[4:] for line in block.splitlines() if line.strip() != "…"]
+    assert len(lines) > 8 and all(line in printed for line in lines), [line for line in lines if line not in printed]
+
+
+@test
 def links_lead_somewhere(d):
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "exercises").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):

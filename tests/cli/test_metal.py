@@ -282,6 +282,38 @@ def test_profile_names_buffers(kit):
     expect("in words", status == 0 and "waiting for space in CB 0 (T2 at compute.c:" in text, text)
 
 
+def test_debugger(kit):
+    """Programs are launched under the debugger, too, in the same cycles; also again after it went back before the launch."""
+    path = kit.file("debugged", pipeline(kit, per_tile=3))
+    status, out = kit.run(path, "--json")
+    end = json.loads(out)["cycles"]
+    launched = json.loads(out)["metal"]["programs"][0]["launched"]
+    tile = "1-2" if kit.arch == "bh" else "1-1"
+    look = ["registers", "buffers", "noc", "where"]
+    lines = [f"thread {tile} t2", f"goto {end - 900}", *look, "continue", f"goto {launched - 50}", f"goto {end - 900}", *look,
+             f"goto {launched}", f"goto {end - 900}", *look, "back", "continue", "quit"]
+    run = subprocess.run([kit.waitgate, "debug", path], input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=300)
+    parts = run.stdout.split(f"stopped at cycle {end - 900}\n")
+    expect("three visits", len(parts) == 4 and run.stdout.count(f"done at cycle {end}\n") == 2, run.stdout + run.stderr)
+    states = [p.split("stopped at cycle")[0].split("done at cycle")[0].split("the history begins")[0] for p in parts[1:]]
+    expect("the same state each time", states[0] == states[1] == states[2], run.stdout)
+    expect("pages and lines", "tiles received" in states[0] and "kernel_main" in states[0] and states[0].count("core T2") == 1, states[0])
+
+
+def test_snapshots(kit):
+    """A hang leaves one, of all tiles, which the debugger opens; a run cannot go on from one, and says so before it begins."""
+    path = kit.file("left", pipeline(kit, per_tile=3, reader=["NO_PUSH"]))
+    saved = kit.folder / "left.snapshot"
+    status, out = kit.run(path, "--save-on-failure", saved)
+    expect("it hangs", status == 3 and saved.exists(), out)
+    tile = "1-2" if kit.arch == "bh" else "1-1"
+    run = subprocess.run([kit.waitgate, "debug", saved], input=f"thread {tile} t2\nbuffers\nquit\n", capture_output=True, text=True, timeout=300)
+    expect("post mortem", "buffer 0: 2 tiles received, 2 acknowledged, 0 in it" in run.stdout, run.stdout + run.stderr)
+    for words in (["--save-at", f"20000={saved}"], ["--save-every", f"5000={saved}"], ["--resume", saved]):
+        status, out = kit.run(path, *words)
+        expect(f"{words[0]} is refused", status == 6 and "programs of tt-metal cannot be resumed" in out, out)
+
+
 def main():
     waitgate, root, headers = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     only = sys.argv[4:]

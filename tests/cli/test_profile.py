@@ -4,6 +4,7 @@
 import json
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -78,6 +79,22 @@ def chain(nops):
     ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO
     ttsetdmareg 0, 7, 0, 8
 """
+
+
+@test
+def a_full_store_queue_names_its_thread(d):
+    """T1 pushes faster than its thread takes: the thread is to blame, and the path goes on there. Stores to L1 blame nobody."""
+    (d / "p.bin").write_bytes(struct.pack("<5I", 4, 0, 0, 0, 20))
+    found = profile("--load", f"0x20000={d}/p.bin", *sorted(EXAMPLES.glob("matmul.*.elf")))
+    for core, thread in (("T1", "thread 1"), ("T2", "thread 2")):
+        full = [c for c in costs_of(found, core) if c["cause"] == "store-queue-full"]
+        assert full and {c.get("holder") for c in full} == {thread} and sum(c["cycles"] for c in full) > 500, full
+    path = found["cost_profile"]["critical_path"]["costs"]
+    assert not [c for c in path if c["cause"] == "store-queue-full"], path
+    assert cycles_at(path, who="Matrix Unit", cause="busy") > 1000, path
+    (d / "s.tasm").write_text(".core B\n li a0, 0x3000\n" + "".join(f" sw a0, {16 * i}(a0)\n" for i in range(40)) + " fence\n ebreak\n.expect finding core-ebreak\n")
+    full = [c for c in costs_of(profile(d / "s.tasm"), "B") if c["cause"] == "store-queue-full"]
+    assert full and not [c for c in full if "holder" in c], full
 
 
 @test

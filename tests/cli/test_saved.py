@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 
-from suite import run, test
+from suite import GDB, run, test
 
 WAITGATE, ROOT, EXAMPLES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
 HANDSHAKE = ROOT / "examples/handshake.tasm"
@@ -60,7 +60,7 @@ def a_hang_leaves_one(d):
     text = waitgate("debug", d / "hang.snapshot", text="continue\nstate\nsemaphores\n").stdout
     assert "hang at cycle" in text and "They wait for each other in a circle" in text and "deadlock.tasm:8" in text, text
     (d / "commands").write_text(f"target remote | {WAITGATE} gdb --listen stdio {d}/hang.snapshot\nmonitor where\ndetach\n")
-    text = subprocess.run(["gdb-multiarch", "-nx", "-batch", "-x", str(d / "commands")], capture_output=True, text=True, timeout=60)
+    text = subprocess.run([GDB, "-nx", "-batch", "-x", str(d / "commands")], capture_output=True, text=True, timeout=60)
     assert "ttatgetm 3, pushed by core T0" in text.stdout + text.stderr, text
     waitgate("run", HANDSHAKE, "--save-on-failure", d / "none.snapshot")
     assert not (d / "none.snapshot").exists()
@@ -106,7 +106,7 @@ def a_chip_that_hangs(d):
         words = waitgate("debug", *opened, text="thread 3-4 b\nstate\nwhere\n").stdout
         assert "dram.c" in words and "3-4" in words, words
     (d / "commands").write_text(f"target remote | {WAITGATE} gdb --listen stdio {d}/hang.snapshot\ninfo threads\nmonitor cycle\ndetach\n")
-    r = subprocess.run(["gdb-multiarch", "-nx", "-batch", "-x", str(d / "commands")], capture_output=True, text=True, timeout=60)
+    r = subprocess.run([GDB, "-nx", "-batch", "-x", str(d / "commands")], capture_output=True, text=True, timeout=60)
     assert "3-4 B" in r.stdout and "the history begins at" in r.stdout + r.stderr, r
     waitgate("run", EXAMPLES / "dram.yaml", "--save-on-failure", d / "none.snapshot")
     assert not (d / "none.snapshot").exists()

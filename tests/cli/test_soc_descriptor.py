@@ -17,6 +17,9 @@ def main():
     for arch, counts in TILES.items():
         text = (folder / f"soc_descriptor_{arch}.yaml").read_text()
         width, height = (int(re.search(rf"{axis}_size: (\d+)", text)[1]) for axis in "xy")
+        for axis, edge in (("x", width), ("y", height)):
+            other = re.search(rf"^noc0_{axis}_to_noc1_{axis}:\n  \[(.*)\]$", text, re.M)[1]
+            assert [int(n) for n in other.split(",")] == list(range(edge))[::-1], f"{arch}: NoC 1's {axis}"
         place = {}
         for key, count in counts.items():
             block = re.search(rf"^{key}:\n(.*?)^\n", text, re.S | re.M)[1]

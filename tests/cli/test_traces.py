@@ -107,6 +107,16 @@ def tiles_of_a_chip_are_processes(d):
 
 
 @test
+def bytes_of_l1(d):
+    """A tile of FP32 that the packers write and the word at the end; two tiles of BF16 that the unpackers read, and four parameters."""
+    for arch, prefix in (("bh", ""), ("wh", "wh_")):
+        out = json.loads(waitgate("trace", "--json", "--arch", arch, "-o", d / "t.json", *sorted(EXAMPLES.glob(f"{prefix}matmul.*.elf"))))
+        counters = read_json(d / "t.json")[2]
+        assert total(counters, "tile 0", "L1 bytes written in 64 cycles", out["cycles"]) == 4096 + 4, arch
+        assert total(counters, "tile 0", "L1 bytes read in 64 cycles", out["cycles"]) == 2 * 2048 + 16, arch
+
+
+@test
 def a_request_to_a_tile_without_a_trace(d):
     waitgate("trace", "-o", d / "t.json", DRAM)
     slices, arrows, _ = read_json(d / "t.json")

@@ -695,6 +695,35 @@ static void test_at_rest(void **state)
     wg_grid_destroy(g);
 }
 
+#if WG_FAST
+/* A host that looks at one tile every few cycles does not make it run the loops of others round by round. */
+static void test_short_stretches(void **state)
+{
+    enum { CYCLES = 50000, STRETCH = 10 };
+    wg_grid *g = chip(state);
+    rv waits = rv_at(0x8000), counts = rv_at(0x8000);
+    rv_wait_word(&waits, 0x3000, 1);
+    rv_done(&waits);
+    unsigned top = counts.n;
+    rv_addi(&counts, T0, T0, 1);
+    rv_beq(&counts, ZERO, ZERO, top);
+    boot(g, 2, 3, WG_CORE_B, &waits);
+    boot(g, 4, 3, WG_CORE_B, &counts);
+    for (unsigned i = 0; i < CYCLES / STRETCH; i++) {
+        run_to(g, STRETCH, WG_STOP_CYCLES);
+        assert_int_equal(get(g, 4, 3, 0x3000), 0);
+    }
+    uint64_t skipped = 0;
+    assert_int_equal(get(g, 2, 3, 0x3000), 0); /* brings the tile to the present */
+    for (unsigned i = 0; wg_shortcut_name(i); i++)
+        if (strcmp(wg_shortcut_name(i), "polls") == 0)
+            skipped = wg_shortcut_cycles(wg_grid_tile(g, 2, 3), i);
+    if (skipped < CYCLES / 10 * 8)
+        fail_msg("only %llu of %d cycles were skipped", (unsigned long long)skipped, CYCLES);
+    wg_grid_destroy(g);
+}
+#endif
+
 static const wg_test tests[] = {
     WG_TEST(test_ring, WG_BH | WG_WH, "SEM-13 SEM-14 SEM-17"),
     WG_TEST(test_many_senders, WG_BH | WG_WH, "SEM-13 SEM-14"),
@@ -714,5 +743,8 @@ static const wg_test tests[] = {
     WG_TEST(test_idle_tiles, WG_BH | WG_WH, ""),
 #endif
     WG_TEST(test_at_rest, WG_BH | WG_WH, ""),
+#if WG_FAST
+    WG_TEST(test_short_stretches, WG_BH | WG_WH, ""),
+#endif
 };
 WG_MAIN("chip", tests)
