@@ -43,15 +43,14 @@ static void tiles(const wg_grid *g, const char *key, wg_tile_kind kind)
     printf("]\n\n");
 }
 
-/* Tiles that are nothing to a host of Tensix programs. */
+/* Tiles with a router and nothing else. */
 static void others(const wg_grid *g)
 {
     bool first = true;
     printf("router_only:\n  [");
     for (unsigned y = 0; y < wg_grid_height(g); y++)
         for (unsigned x = 0; x < wg_grid_width(g); x++) {
-            const wg_tile_kind kind = wg_grid_kind(g, x, y);
-            if (kind != WG_TILE_ROUTER && kind != WG_TILE_L2CPU && kind != WG_TILE_SECURITY)
+            if (wg_grid_kind(g, x, y) != WG_TILE_ROUTER)
                 continue;
             printf("%s%u-%u", first ? "" : ", ", x, y);
             first = false;
@@ -108,6 +107,10 @@ int main(int argc, char **argv)
     tiles(g, "functional_workers", WG_TILE_TENSIX);
     printf("harvested_workers:\n  []\n\n");
     others(g);
+    if (wg_grid_count(g, WG_TILE_L2CPU)) {
+        tiles(g, "security", WG_TILE_SECURITY);
+        tiles(g, "l2cpu", WG_TILE_L2CPU);
+    }
     mirrored("noc0_x_to_noc1_x", wg_grid_width(g));
     mirrored("noc0_y_to_noc1_y", wg_grid_height(g));
     printf("worker_l1_size:\n  %llu\n\ndram_bank_size:\n  %llu\n\neth_l1_size:\n  %llu\n\narch_name: %s\n\n%s", d->l1,

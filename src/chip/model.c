@@ -172,8 +172,9 @@ uint32_t wg_model_niu(wg_model *m, unsigned noc, uint32_t offset, uint32_t value
 
 uint32_t wg_model_niu_word(wg_model *m, uint64_t address, uint32_t value, bool write)
 {
-    bool second = m->card->chip->niu.second_page && (address & 0xFFFF0000) == 0xFFB30000;
-    return wg_model_niu(m, m->card->via_noc | second, (uint32_t)address & 0xFFFF, value, write);
+    const bool second = (address & 0xFFFF0000) == 0xFFB30000, pages = m->card->chip->niu.second_page;
+    const unsigned noc = m->kind == WG_TILE_DRAM ? second : m->card->via_noc | (pages && second);
+    return wg_model_niu(m, noc, (uint32_t)address & 0xFFFF, value, write);
 }
 
 /* ---- DRAM, and tiles where only the router works ------------------------------------------------------ */
@@ -184,7 +185,8 @@ static bool is_niu(uint64_t address)
     return low >= 0xFFB20000 && low < 0xFFB40000;
 }
 
-/* Each tile of a group shows the NIUs of all three, for both NoCs. */
+/* Each tile of a group shows the NIUs of all three, for both NoCs, in this order of rows. Fact: tt-umd, tests/api/test_noc.cpp. */
+static const uint8_t dram_rows_wh[6][3] = {{1, 11, 0}, {7, 5, 6}, {1, 11, 0}, {10, 2, 9}, {4, 8, 3}, {7, 5, 6}};
 static uint32_t dram_apb_word(wg_model *m, uint64_t offset, uint32_t value, bool write)
 {
     enum { NIUS = 0x80000, NIUS_END = 0xB0000 };
@@ -192,14 +194,9 @@ static uint32_t dram_apb_word(wg_model *m, uint64_t offset, uint32_t value, bool
         wg_model_unknown(m, (UINT64_C(1) << 32) + offset, value, write);
         return 0;
     }
-    unsigned nth = (unsigned)(offset - NIUS) >> 16, noc = (unsigned)offset >> 15 & 1;
-    wg_card *card = m->card;
-    for (unsigned y = 0; y < wg_grid_height(card->grid); y++) {
-        wg_model *other = wg_card_model(card, m->x, y);
-        if (other->kind == WG_TILE_DRAM && other->index == m->index && nth-- == 0)
-            return wg_model_niu(other, noc, (uint32_t)offset & 0x7FFF, value, write);
-    }
-    return 0;
+    const unsigned nth = (unsigned)(offset - NIUS) >> 16, noc = (unsigned)offset >> 15 & 1;
+    wg_model *other = wg_card_model(m->card, m->x, dram_rows_wh[m->index % 6][nth]);
+    return wg_model_niu(other, noc, (uint32_t)offset & 0x7FFF, value, write);
 }
 
 bool wg_dram_tile_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write)
@@ -210,7 +207,7 @@ bool wg_dram_tile_access(wg_model *m, uint64_t address, uint8_t *data, size_t by
         wg_model_words(m, address - apb, data, bytes, write, dram_apb_word);
         return true;
     }
-    if (address >= apb && is_niu(address)) {
+    if ((address >= apb || !m->card->chip->niu.dram_groups) && is_niu(address)) { /* Blackhole: in every 4 GiB */
         wg_model_words(m, address, data, bytes, write, wg_model_niu_word);
         return true;
     }
@@ -223,9 +220,12 @@ bool wg_dram_tile_access(wg_model *m, uint64_t address, uint8_t *data, size_t by
     return done;
 }
 
+/* Facts: NoC/MemoryMap.md; tt-umd, arch/blackhole_implementation.hpp (NOC0_CONTROL_REG_ADDR_BASE_MAP). */
 bool wg_niu_only_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write)
 {
-    if (!is_niu(address) && address < m->card->chip->niu_base)
+    const uint32_t page = (uint32_t)m->card->chip->niu_base; /* Blackhole's routers show them there in every 4 GiB */
+    const bool router = m->kind == WG_TILE_ROUTER && page && (uint32_t)address >= page;
+    if (!router && !is_niu(address) && address < m->card->chip->niu_base)
         return false;
     wg_model_words(m, address, data, bytes, write, wg_model_niu_word);
     return true;

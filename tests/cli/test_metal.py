@@ -15,7 +15,8 @@ PAGE = 512
 class Kit:
     """Firmware and kernels of one architecture, compiled once each."""
 
-    def __init__(self, waitgate, root, headers, arch, folder):
+    def __init__(self, waitgate, root, headers, arch, folder, *defines):
+        self.base, self.defines = (waitgate, root, headers, arch), defines
         self.waitgate, self.arch, self.folder = waitgate, arch, folder
         self.source, self.headers = root / "tests/metal", [root / "tests/metal", root / "examples/common", headers]
         self.built = {}
@@ -28,7 +29,7 @@ class Kit:
         subprocess.run(
             ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O2", "-g", "-Wall", "-Wextra", "-Werror",
              "-ffreestanding", "-nostdlib", "-msmall-data-limit=0", "--param=min-pagesize=0", f"-DWG_ARCH_{self.arch.upper()}",
-             f"-DCORE_{core.upper()}", f"-DL1_BANKS={self.l1_banks}",
+             f"-DCORE_{core.upper()}", f"-DL1_BANKS={self.l1_banks}", *self.defines,
              *[f"-DFIRMWARE_{n}={b:#x}" for n, b in bases.items()], *[f"-I{h}" for h in self.headers],
              "-Wl,--no-warn-rwx-segments", "-Wl,-z,max-page-size=16", *map(str, args), "-lgcc", "-o", str(out)], check=True)
 
@@ -139,6 +140,44 @@ def test_whole_chip(kit):
     expect("the last tile", status == 0, out)
     status, out = kit.run(kit.file("whole", metal, harvested=harvested))
     expect("a place that is not there", status == 6 and "there is no Tensix tile at column" in out, out)
+
+
+def test_counted_args(kit):
+    """Firmware that has the Watcher's assertions finds the number of arguments before them."""
+    with tempfile.TemporaryDirectory() as folder:
+        watched = Kit(*kit.base, pathlib.Path(folder), "-DWATCHED")
+        status, out = watched.run(watched.file("watched", pipeline(watched, [(0, 0), (2, 1)])))
+        expect("arguments are counted", status == 0 and "buffer out: 6144 values as expected" in out, out)
+
+
+def test_core_info(kit):
+    """What a tile is told about the chip: which addresses and coordinates exist, and that the Watcher has found nothing."""
+    mailboxes, info = (0x530, 0xAD0) if kit.arch == "bh" else (0x4E0, 0xA00)
+    harvested = 3 if kit.arch == "bh" else 2
+    metal = {"buffers": [
+        {"name": "info", "memory": "shards", "bytes": 248, "at": [[2, 1]], "address": info, "dump": "info.bin"},
+        {"name": "watcher", "memory": "shards", "bytes": 96, "at": [[2, 1]], "address": mailboxes, "dump": "watcher.bin"}]}
+    status, out = kit.run(kit.file("info", metal, harvested=[harvested]))
+    expect("the firmware boots", status == 0, out)
+    got, found = ((kit.folder / name).read_bytes() for name in ("info.bin", "watcher.bin"))
+    entries = lambda at, count: [tuple(got[at + 3 * i:at + 3 * i + 3]) for i in range(count)]
+    places, translated, nothing = entries(32, 35), entries(137, 29), (255, 255, 6)
+    if kit.arch == "bh":
+        addresses = [0, 0x13FFFFFFFFFFFFFF, 0, 0xFF000000]
+        wanted = {(x, 25, 1) for x in range(20, 32)} | {(19, 24, 2)} | \
+            {(x, 12 + 3 * i + port, 3) for x in (17, 18) for i in range(4) for port in ((0, 1) if x == 17 and i else (2, 1))}
+        gone, tail = [3, 255, 16, 255], [17, 12, 13, 10, 2, 1]
+        expect("no place is told", places == [nothing] * 35, places)
+    else:
+        addresses = [0x800000000, 0x8FFFDFFFF, 0, 0x80000000]
+        wanted = {(x, y, 1) for x in range(18, 26) for y in (16, 17)} | {nothing}
+        gone, tail = [2, 255, 27, 255], [10, 12, 8, 9, 2, 1]
+        kinds = {kind: sum(p[2] == kind for p in places) for kind in (1, 2, 3)}
+        expect("places", kinds == {1: 16, 2: 1, 3: 18} and {(0, 3, 2), (5, 11, 3), (9, 6, 1)} <= set(places), places)
+    expect("addresses", list(struct.unpack("<4Q", got[:32])) == addresses, got[:32].hex())
+    expect("coordinates", set(translated) == wanted, translated)
+    expect("harvested, and the chip's shape", list(got[224:228]) == gone and list(got[228:234]) == tail, got[224:].hex())
+    expect("nothing is found", [found[i] for i in (42, 66, 82)] == [2, 2, 2], found.hex())
 
 
 def test_memories(kit):

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-TILES = {"bh": {"functional_workers": 140, "eth": 14, "dram": 24, "arc": 1, "pcie": 2, "router_only": 23},
+TILES = {"bh": {"functional_workers": 140, "eth": 14, "dram": 24, "arc": 1, "pcie": 2, "router_only": 18, "security": 1, "l2cpu": 4},
          "wh": {"functional_workers": 80, "eth": 16, "dram": 18, "arc": 1, "pcie": 1, "router_only": 4}}
 BANKS = {"bh": 8, "wh": 12}
 

@@ -13,6 +13,16 @@ u16 dram_bank_to_noc_xy[2][DRAM_BANKS] __attribute__((used));
 u32 bank_to_dram_offset[DRAM_BANKS] __attribute__((used));
 u32 *rta_l1_base __attribute__((used)), *crta_l1_base __attribute__((used)), *sem_l1_base __attribute__((used));
 
+#ifdef WATCHED /* as firmware with the Watcher's assertions: the number of arguments comes first */
+u32 rta_count __attribute__((used)), crta_count __attribute__((used));
+
+static void count_args(const volatile struct launch *m, u32 me)
+{
+    rta_count = m->args[me].own == 0xFFFF ? 0 : *rta_l1_base++;
+    crta_count = m->args[me].common == 0xFFFF ? 0 : *crta_l1_base++;
+}
+#endif
+
 #if defined(CORE_BRISC)
 enum { ME = 0 };
 #elif defined(CORE_NCRISC)
@@ -54,6 +64,9 @@ static void run_kernel(void)
     rta_l1_base = (u32 *)(config + m->args[ME].own);
     crta_l1_base = (u32 *)(config + m->args[ME].common);
     sem_l1_base = (u32 *)(config + m->semaphores[0]);
+#ifdef WATCHED
+    count_args(m, ME);
+#endif
     if (m->enables >> ME & 1)
         ((void (*)(void))(config + m->text[ME]))();
 }

@@ -544,16 +544,24 @@ static void test_node_ids(void **state)
             if (what == WG_TILE_PCIE || what == WG_TILE_ARC || what == WG_TILE_L2CPU || what == WG_TILE_SECURITY)
                 at = bh ? UINT64_C(0xFFFFFFFFFF000000) : UINT64_C(0xFFFB20000);
             if (what == WG_TILE_DRAM) {
+                static const uint8_t rows_wh[6][3] = {{1, 11, 0}, {7, 5, 6}, {1, 11, 0},
+                                                      {10, 2, 9}, {4, 8, 3}, {7, 5, 6}};
                 unsigned nth = 0;
-                for (unsigned j = 0; j < y; j++)
-                    nth += wg_grid_kind(r->grid, x, j) == WG_TILE_DRAM &&
-                           wg_grid_index(r->grid, x, j) == wg_grid_index(r->grid, x, y);
+                while (!bh && nth < 2 && rows_wh[wg_grid_index(r->grid, x, y)][nth] != y)
+                    nth++;
                 at = bh ? UINT64_C(0xFFFFFFFFFFB20000) : UINT64_C(0x100080000) + 0x10000 * nth;
             }
             uint32_t id = tile32(r, x, y, at + (bh ? 0x44 : 0x2C));
             if ((id & 0xFFF) != (x | y << 6))
                 fail_msg("(%u, %u), %s, says it is at (%u, %u)", x, y, wg_tile_kind_name(what), id & 63, id >> 6 & 63);
             assert_int_equal(id >> 12, (bh ? 17 : 10) | 12 << 7 | 1 << 16);
+            if (what == WG_TILE_DRAM) /* the other NIU counts from the other end */
+                assert_int_equal(tile32(r, x, y, at + (bh ? 0x10044 : 0x802C)) & 0xFFF,
+                                 ((bh ? 16u : 9u) - x) | (11 - y) << 6);
+            if (what == WG_TILE_ROUTER && bh)
+                assert_int_equal(tile32(r, x, y, UINT64_C(0xFF000044)), id);
+            if (what == WG_TILE_DRAM && bh)
+                assert_int_equal(tile32(r, x, y, UINT64_C(0xFFB20044)), id);
         }
     /* The PCI Express tile's NIUs in BAR 0. */
     uint64_t niu[2] = {r->bar0 + (bh ? 0x1FD04000 : 0x1FD20000), r->bar0 + (bh ? 0x1FD14000 : 0x1FDA0000)};
@@ -571,7 +579,7 @@ static void test_served(void **state)
 {
     rig *r = start(state);
     bool bh = r->arch == WG_ARCH_BH;
-    uint64_t counters = UINT64_C(0x100000000) + (bh ? 0xFFB20200 : 0x80200), niu = 0xFFB20000;
+    uint64_t counters = UINT64_C(0x100000000) + (bh ? 0xFFB20200 : 0xA0200), niu = 0xFFB20000;
     uint32_t place = bh ? 17 | 12 << 6 : 0, self = bh ? 3 | 4 << 6 : 20 | 21 << 6; /* (0, 0), and (3, 4) */
     const uint32_t words[][2] = {{0x00, 0x1000},
                                  {0x04, bh ? 0 : place << 4},
