@@ -468,6 +468,16 @@ static int64_t saved_cycles(const wg_session *s, const wg_scaled_run *r)
     return (int64_t)wg_cycle(s->dev) - (int64_t)r->cycles;
 }
 
+/* Lines of `auto` have whole paths; without the folder, --what-if still takes them. */
+static const char *short_of(const char *what, char *room, size_t bytes)
+{
+    const char *slash = strrchr(what, '/');
+    if (!slash || strncmp(what, "line:", 5) != 0)
+        return what;
+    (void)snprintf(room, bytes, "line:%s", slash + 1);
+    return room;
+}
+
 void wg_report_what_if(const wg_session *s, wg_text *out)
 {
     const wg_scaled_runs *all = s->scaled;
@@ -476,9 +486,9 @@ void wg_report_what_if(const wg_session *s, wg_text *out)
     for (size_t i = 0; i < all->count; i++) {
         const wg_scaled_run *r = &all->run[i];
         long long saves = (long long)saved_cycles(s, r);
-        const char *slash = all->ranked ? strrchr(r->what, '/') : NULL; /* lines of `auto` have whole paths */
-        wg_textf(out, "  %-38s %10llu %10lld %6.1f%%\n", slash ? slash + 1 : r->what, (unsigned long long)r->cycles,
-                 saves, length ? 100.0 * (double)saves / (double)length : 0.0);
+        char what[48];
+        wg_textf(out, "  %-38s %10llu %10lld %6.1f%%\n", short_of(r->what, what, sizeof what),
+                 (unsigned long long)r->cycles, saves, length ? 100.0 * (double)saves / (double)length : 0.0);
         if (r->ended != s->ended)
             wg_textf(out, "    That run ends otherwise: %s.\n", wg_ended_name(r->ended));
         else if (!r->equal)
@@ -487,7 +497,8 @@ void wg_report_what_if(const wg_session *s, wg_text *out)
             wg_textf(out, "    Not scaled: %s.\n", wg_text_of(&r->note));
     }
     if (all->ranked && all->without_gain)
-        wg_textf(out, "  %zu others save nothing.\n", all->without_gain);
+        wg_textf(out, all->count ? "  %zu others save nothing.\n" : "  None of %zu units and lines saves anything.\n",
+                 all->without_gain);
 }
 
 void wg_report_what_if_json(const wg_session *s, wg_json *j)

@@ -338,7 +338,7 @@ static bool polls(const graph *g, unsigned core)
     unsigned reason = g->out->core[core].info.stall.reason;
     return g->hung &&
            (wg_core_is_polling(g->dev->tile, core) || reason == WG_STALL_NONE || reason == WG_STALL_BRANCH_BUBBLE ||
-            reason == WG_STALL_EXECUTE || reason == WG_STALL_INSTRUCTION_FETCH);
+            reason == WG_STALL_MULTI_CYCLE || reason == WG_STALL_INSTRUCTION_FETCH);
 }
 
 /* The address of the core's last load; false if none is recorded. */

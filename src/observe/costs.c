@@ -142,15 +142,18 @@ static void core_spends(wg_costs *p, const wg_interval *i, uint64_t to)
     if (to <= from)
         return;
     k->done = to;
-    bool working = i->doing == WG_DOING_WORK, stalls = i->doing >= WG_DOING_STALL;
+    const bool working = i->doing == WG_DOING_WORK, stalls = i->doing >= WG_DOING_STALL;
+    const bool executes = stalls && i->stall.reason == WG_STALL_MULTI_CYCLE;
+    const uint32_t pc = executes ? k->executing_pc : working ? k->pc : i->pc;
+    const uint32_t word = executes ? k->executing_word : working ? k->word : 0;
     if (k->steps == WG_COSTS_STEPS) { /* too long to be a poll */
         iteration_ends(p, k, false, from);
         k->signature = 0;
     }
     k->step[k->steps++] = (wg_link){from,
                                     to,
-                                    {.pc = working ? k->pc : i->pc,
-                                     .word = working ? k->word : 0,
+                                    {.pc = pc,
+                                     .word = word,
                                      .track = i->track,
                                      .core = i->track,
                                      .doing = i->doing,
@@ -381,6 +384,9 @@ void wg_costs_event(void *user, const wg_event *e)
     } else if (core && (e->kind == WG_EV_CORE_REQUEST || e->kind == WG_EV_CORE_RESPONSE)) {
         window(p, e);
         core_requests(p, e);
+    } else if (core && e->kind == WG_EV_STALL_BEGIN) {
+        p->core[e->agent].executing_pc = p->core[e->agent].pc;
+        p->core[e->agent].executing_word = p->core[e->agent].word;
     } else if (e->kind == WG_EV_SEMAPHORE) {
         p->poster[e->a & 7] = e->agent;
         p->posted[e->a & 7] = e->cycle + 1;

@@ -3,9 +3,11 @@
  * A profile: where every cycle of every core, gate and unit went, by instruction and by cause. The costs of a track add up
  * to the run, or to the requested part of it.
  *
- *   core   each cycle belongs to the instruction that enters EX1 in it, or waits to enter
+ *   core   each cycle belongs to the instruction that enters EX1 in it, or waits to enter; while EX1 is occupied by an
+ *          instruction that takes several cycles, to that one
  *   gate   to the instruction that passes or waits; stalls by a latched wait belong to the wait; an empty gate's cycles
- *          belong to the instruction that arrives next unit   to the oldest instruction in it
+ *          belong to the instruction that arrives next
+ *   unit   to the oldest instruction in it
  *
  * A core polls while an iteration of a loop computes exactly the same as the previous one. Who wrote the word last has ended it: a core,
  * a thread's or unit's instruction, or a packet, whose sender is another tile.
@@ -40,6 +42,7 @@ typedef struct wg_costs_core {
     unsigned steps;
     uint32_t pc; /* of the last instruction */
     uint32_t word;
+    uint32_t executing_pc, executing_word; /* the last instruction when the present stall began */
     uint64_t done;
     uint64_t signature, before; /* of this iteration's and the previous one's results; 0: cannot be compared */
     uint32_t load_pc, load_word, address; /* of the iteration's first load */

@@ -57,6 +57,10 @@ def runs(_):
         valid("run", "profile", "--max-cycles", 50000, program)
     for name in ("05_packer_address_bh_fixed", "wait_config_broken"):
         valid("run", "check", "--waits", f"tests/races/{name}.tasm")
+    built = pathlib.Path(WAITGATE).parent / "examples"
+    cores = valid("run", "profile", *sorted(built.glob("matmul.*.elf")))["cost_profile"]["tracks"]
+    assert any("inlined" in c for t in cores for c in t["costs"])
+    valid("chip", "profile", built / "relay.yaml")
     valid("run", "profile", "--what-if", "auto", "examples/handshake.tasm")
     valid("run", "profile", "--what-if", "l1=2x,line:handshake.tasm:17=0", "examples/handshake.tasm")
     assert valid("run", "run", "examples/deadlock.tasm")["hang"]

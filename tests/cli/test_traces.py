@@ -231,8 +231,9 @@ def read_proto(data):
 
 
 def comparable(trace):
+    """JSON has large numbers as text."""
     slices, arrows, counters = trace
-    texts = [(*s[:6], sorted((k, v) for k, v in s[6].items())) for s in slices]
+    texts = [(*s[:6], sorted((k, str(v)) for k, v in s[6].items())) for s in slices]
     return sorted(map(repr, texts)), sorted(arrows), sorted(counters)
 
 
@@ -245,6 +246,9 @@ def protobuf_says_the_same_as_json(d):
         for left, right in zip(a, b):
             assert left == right, [x for x in zip(left, right) if x[0] != x[1]][:3]
         assert len(a[0]) > 5
+        text = (d / "t.json").read_text()
+        assert all(int(n) <= 1 << 53 for n in re.findall(r'":(\d+)[,}]', text))
+        assert (what != [RELAY]) == (not re.search(r'"transaction":"\d+"', text))
         assert what == [PROGRAM] or (d / "t.pftrace").stat().st_size < (d / "t.json").stat().st_size
 
 

@@ -3,6 +3,7 @@
 """`waitgate profile --what-if`: what it predicts is what a changed kernel gains, and values stay as they are."""
 import json
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -236,6 +237,9 @@ def automatic_ranking(_):
         assert (again["cycles"], again["saves"]) == (one["cycles"], one["saves"]), (one, again)
     text = waitgate("profile", "--what-if", "auto", *files).stdout
     assert "at half its cost" in text and "others save nothing" in text, text[-800:]
+    shown = re.findall(r"^  (line:\S+)=0.5 ", text, re.M)
+    assert shown and all("/" not in s for s in shown), text[-800:]
+    assert waitgate("profile", "--what-if", shown[0] + "=0.5", *files).returncode == 0
 
 
 @test

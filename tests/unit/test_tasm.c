@@ -67,6 +67,13 @@ static void test_repeat_labels_constants(void **state)
         assert_int_equal(s->word[2 + 3 * i].delay, 2);
     }
     wg_tasm_free(&t);
+    /* A delay before .repeat belongs to the first word, one before .endr to the word behind each round. */
+    t = read_program(state, ".thread 0\n.delay 50\n.repeat 3\nttnop\n.delay 4\nttdmanop\n.delay 7\n.endr\nttnop\n");
+    static const uint32_t delays[] = {50, 4, 7, 4, 7, 4, 7};
+    assert_int_equal(t.stream[0].words, 7);
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(t.stream[0].word[i].delay, delays[i]);
+    wg_tasm_free(&t);
     t = read_program(state, ".thread 0\n.repeat 0\nttnop\n.endr\n");
     assert_int_equal(t.stream[0].words, 0);
     wg_tasm_free(&t);
