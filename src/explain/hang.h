@@ -116,8 +116,8 @@ typedef struct wg_hang_thread {
 typedef struct wg_hang_core {
     wg_core_info info;
     bool waits;
-    bool polls;
-    uint32_t polled; /* the address, if it polls; 0: not known */
+    uint32_t polled;  /* the address, if it polls; 0: not known */
+    uint32_t poll_pc; /* the load that decides; 0: not known */
     char why[WG_HANG_WORDS];
 } wg_hang_core;
 

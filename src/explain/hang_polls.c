@@ -186,6 +186,7 @@ void wg_hang_poll_edges(graph *g, unsigned core)
     uint32_t address = 0;
     const bool ends =
         wg_poll_loop_find(g->dev->tile, core, g->out->core[core].info.pc, &loop) && wg_poll_loop_ends(&loop, &ending);
+    g->out->core[core].poll_pc = ending.load.pc;
     const bool known = ends || last_load(g, core, &address);
     address = ends ? ending.load.address : address;
     if (known && core >= WG_CORE_T0 && address - SEMAPHORE_WINDOW < 4 * WG_SEMAPHORES) {

@@ -245,7 +245,7 @@ uint32_t wg_hang_pc(const wg_hang *h, wg_node n, unsigned *core)
 {
     *core = n.kind == WG_NODE_THREAD ? WG_CORE_T0 + n.index : n.index;
     if (n.kind == WG_NODE_CORE)
-        return h->core[n.index].info.pc;
+        return h->core[n.index].poll_pc ? h->core[n.index].poll_pc : h->core[n.index].info.pc;
     if (n.kind != WG_NODE_THREAD)
         return 0;
     const wg_gate_info *gate = &h->thread[n.index].gate;
