@@ -493,6 +493,10 @@ static void core_edges(graph *g, unsigned core)
     const wg_hang_core *c = &g->out->core[core];
     if (!c->waits || (!g->hung && c->info.stall.reason == WG_STALL_NONE && !polls(g, core)))
         return;
+    /* A stall that ends by itself is no wait for anybody. */
+    if (!g->hung && !polls(g, core) && wg_stall_ended_by(&c->info.stall) == WG_ENDED_BY_HOLDER &&
+        c->info.stall.holder >= WG_AGENT_COUNT)
+        return;
     bool any = false;
     unsigned queue = 0;
     for (const wg_stall *held; g->hung && (held = held_request(g, core, &queue)); any = true)
