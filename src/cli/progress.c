@@ -77,9 +77,12 @@ static bool works(const wg_session *s, unsigned track)
 static bool is_lost(const wg_session *s, unsigned track)
 {
     const unsigned core = track < WG_CORES ? track : WG_CORE_T0 + track - WG_AGENT_THREAD0;
-    for (size_t i = 0; i < wg_finding_count(s->dev); i++)
-        if (wg_finding_at(s->dev, i)->code == WG_F_CORE_NO_CODE && wg_finding_at(s->dev, i)->agent == core)
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
+        const wg_finding *f = wg_finding_at(s->dev, i);
+        const bool fed_by_b = track == WG_AGENT_THREAD0 && f->agent == WG_AGENT_CORE_B;
+        if (f->code == WG_F_CORE_NO_CODE && (f->agent == core || fed_by_b))
             return true;
+    }
     return false;
 }
 
