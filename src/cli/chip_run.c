@@ -583,7 +583,7 @@ bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
         }
         wg_hang_inspect(s->dev, &s->history, r->ended == WG_ENDED_HUNG, s->hang);
         if (r->ended == WG_ENDED_LIMIT)
-            wg_progress_verdict(s);
+            wg_progress_verdict(s, false);
         bool moves = false;
         for (unsigned c = 0; c < WG_CORES; c++)
             moves |= !s->hang->core[c].info.parked;

@@ -268,7 +268,6 @@ static bool drive(wg_cluster_job *r, wg_text *error)
     const uint64_t stretch = waits ? window : wg_cluster_moves_always() ? 6 * window : STRETCH / window * window;
     uint64_t save_at = wg_save_next(r->args, wg_cluster_cycle(r->cluster));
     uint64_t watch_from = wg_progress_from(wg_cluster_cycle(r->cluster), limit);
-    bool saved = true;
     wg_interrupt_begin();
     for (bool going = true; going;) {
         const uint64_t now = wg_cluster_cycle(r->cluster);
@@ -278,7 +277,13 @@ static bool drive(wg_cluster_job *r, wg_text *error)
             r->stays = true;
         }
         if (now == save_at) {
-            saved = saved && wg_save_due(r->args, now, wg_cluster_save, r, error);
+            /* Only the first process writes: all end together if it cannot. */
+            uint64_t saved = wg_save_due(r->args, now, wg_cluster_save, r, error);
+            const bool agreed = wg_cluster_least(r->cluster, &saved, 1);
+            if (!agreed || !saved) {
+                wg_interrupt_end();
+                return agreed ? false : failed(r, error);
+            }
             save_at = wg_save_next(r->args, now + 1);
         }
         uint64_t next = (now / stretch + 1) * stretch;
@@ -317,7 +322,7 @@ static bool drive(wg_cluster_job *r, wg_text *error)
                 return false;
         }
     const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];
-    return saved && wg_save_missed(r->args, wg_cluster_cycle(r->cluster), save_at, error) &&
+    return wg_save_missed(r->args, wg_cluster_cycle(r->cluster), save_at, error) &&
            (!failure || r->ended != WG_ENDED_HUNG || wg_cluster_save(r, failure, error));
 }
 

@@ -130,7 +130,7 @@ static bool say_circle(said *t, wg_session *s, bool others)
     return circle;
 }
 
-void wg_progress_verdict(wg_session *s)
+void wg_progress_verdict(wg_session *s, bool alone)
 {
     wg_hang *h = s->hang;
     said t = {h->progress, sizeof h->progress, 0};
@@ -146,10 +146,10 @@ void wg_progress_verdict(wg_session *s)
     say_lost(&t, s);
     say_workers(&t, s);
     bool others = t.count != 0;
-    if (repeating && say_circle(&t, s, others))
+    if (repeating && alone && say_circle(&t, s, others))
         return;
     if (repeating && !others)
-        say(&t, "Nothing makes progress: ");
+        say(&t, alone ? "Nothing makes progress: " : "Nothing on this tile makes progress by itself: ");
     t.count = 0;
     for (unsigned i = 0; i < WG_CORES; i++)
         if (h->repeating >> i & 1) {
@@ -161,7 +161,9 @@ void wg_progress_verdict(wg_session *s)
         }
     if (repeating)
         say(&t, ". ");
-    if (repeating && !others)
+    if (repeating && !others && !alone)
+        say(&t, "Another tile, or a link, may still change what it waits for.");
+    else if (repeating && !others)
         say(&t, repeating > 1
                     ? "Let one of them change what another waits for before it waits itself; more cycles do not help."
                     : "Something must change the word it polls; more cycles do not help.");

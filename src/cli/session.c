@@ -420,7 +420,7 @@ bool wg_session_run(wg_session *s, wg_text *error)
         if (s->ended == WG_ENDED_HUNG && !wg_blame_polls(s, error))
             return false;
         if (s->ended == WG_ENDED_LIMIT)
-            wg_progress_verdict(s);
+            wg_progress_verdict(s, true);
     }
     if (s->args->command != WG_CMD_EXPLORE && !s->saved && !wg_blame_findings(s, error))
         return false;

@@ -294,7 +294,7 @@ void wg_report_hang_json(wg_session *s, wg_json *j);
 /* Progress of a run with a limit: the cycle from which to observe it, and the result, in s->hang. */
 uint64_t wg_progress_from(uint64_t start, uint64_t limit);
 bool wg_progress_watch(wg_session *s);
-void wg_progress_verdict(wg_session *s);
+void wg_progress_verdict(wg_session *s, bool alone); /* alone: there are no other tiles */
 bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out);
 /* "compute_tile+0x1c (kernel.cc:42)", or "" if nothing is known. Returns `room`. */
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes);

@@ -78,7 +78,7 @@ typedef struct wg_eth_end {
 
 typedef struct wg_eth_link {
     uint64_t up_at, cut_at; /* it works from the first cycle on, before the second */
-    uint64_t lose_every;    /* of so many frames that leave, the last is lost; 0: none is */
+    uint64_t lose_every;    /* one in N frames is lost on average; 0: none */
     wg_eth_end self, peer;
     bool up;             /* as software sees it */
     uint8_t turn;        /* the TX queue that goes first */

@@ -131,6 +131,15 @@ void wg_frame_bytes(const wg_frames *r, const wg_frame *f, void *to)
     memcpy((uint8_t *)to + first, r->bytes, f->bytes - first);
 }
 
+/* One frame of `lose_every` on average, in no pattern that retransmissions could keep step with. */
+static bool is_faulty(const wg_eth_link *l)
+{
+    uint64_t h = l->sent * UINT64_C(0x9E3779B97F4A7C15);
+    h = (h ^ h >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    h = (h ^ h >> 27) * UINT64_C(0x94D049BB133111EB);
+    return l->lose_every && (h ^ h >> 31) % l->lose_every == 0;
+}
+
 static void drop_first(wg_frames *r)
 {
     r->first_byte += frame_at(r, r->first)->bytes;
@@ -355,7 +364,7 @@ static void send(wg_tile *t, unsigned q, wg_tx_packet p, uint8_t sequence)
         l->tx[q].told_any = true;
         l->tx[q].told_at = now;
     }
-    const bool faulty = l->lose_every && l->sent % l->lose_every == 0;
+    const bool faulty = is_faulty(l);
     wg_frame *out = frame.at < l->cut_at && !faulty ? put(&l->out, &frame) : NULL;
     if (!out) {
         l->lost++;
