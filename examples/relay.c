@@ -35,7 +35,7 @@ static void send(u32 place, u32 from, u32 to, u32 bytes)
 static void tell(u32 place, u32 flag, u32 count)
 {
     TO_SEND = count;
-    while (TO_SEND != count) { /* it is in L1 before the NIU is told to read it */
+    while (TO_SEND != count) { /* the block is in L1 before the NIU is told to read it */
     }
     send(place, 0x30020, flag, 16);
 }

@@ -117,7 +117,7 @@ static void test_ahead(void **state)
                          read_meanwhile(wg_test_arch(state), work, true));
 }
 
-/* ---- Several processes, as threads of this process ---------------------------------------------------------------- */
+/* ---- Several processes, as threads of this process --------------------------------------------------------------- */
 
 enum { RANKS = 4 };
 
