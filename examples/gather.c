@@ -3,7 +3,7 @@
  * All-gather and all-reduce on a mesh of chips, of rows and columns without wraparound: afterwards every chip has the vectors of all
  * chips, and their sum. On each chip a tile works for each side that has a neighbour, all with this program.
  *
- *              │ N                 Blocks from the west go to the east, north and south, those from the north to the south.
+ *              │ N                 Blocks from the west go to the east, north and south, those from the north south.
  *         W ───┼─── E              So a block travels along its row, and from each chip there along the column.
  *              │ S                 Each chip's own block leaves on all sides.
  *

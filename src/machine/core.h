@@ -180,7 +180,10 @@ typedef struct wg_csrs {
     uint64_t cycle_offset, instret_offset; /* counter = cycle or number + offset */
 } wg_csrs;
 
-/* The state of shortcuts (saved to l1_until, undo) is here because it belongs to the core; the plain machine does not use it. */
+/*
+ * The state of shortcuts (saved to l1_until, undo) is here because it describes the core; the plain machine never reads
+ * it.
+ */
 typedef struct wg_core {
     wg_core_run run;
     wg_core_run saved; /* the checkpoint of a run-ahead, as of saved_at */

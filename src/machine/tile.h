@@ -56,7 +56,7 @@ struct wg_tile {
     uint8_t index;
     uint8_t *l1;              /* spec->l1_bytes */
     wg_noc_box *box;          /* packets of this tile; part of a snapshot, like L1 */
-    wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile stands alone */
+    wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile is alone */
     struct wg_eth_link *link; /* of an Ethernet tile, and part of a snapshot; NULL: it has none */
     wg_poll poll;
     /* State of the cores' shortcuts; the plain machine does not use it. */
