@@ -6,6 +6,8 @@
 #include "cli/session.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { WATCHED = 50000, LOADS = 3 };
 
@@ -85,6 +87,26 @@ static void say_workers(said *t, wg_session *s)
         say(t, ". ");
 }
 
+/* Do cores that only repeat themselves wait for each other in a circle? Then that is said. */
+static bool say_circle(said *t, wg_session *s, bool others)
+{
+    wg_hang *again = wg_calloc(1, sizeof *again);
+    if (!again)
+        return false;
+    s->history.repeating = s->hang->repeating;
+    wg_hang_inspect(s->dev, &s->history, false, again);
+    s->history.repeating = 0;
+    const bool circle = again->circular;
+    if (circle) {
+        say(t, "%s%s", others ? "Others never will. " : "The run would never end. ", again->story);
+        again->repeating = s->hang->repeating;
+        memcpy(again->progress, s->hang->progress, sizeof again->progress);
+        *s->hang = *again;
+    }
+    free(again);
+    return circle;
+}
+
 void wg_progress_verdict(wg_session *s)
 {
     wg_hang *h = s->hang;
@@ -100,6 +122,8 @@ void wg_progress_verdict(wg_session *s)
         }
     say_workers(&t, s);
     bool others = t.count != 0;
+    if (repeating && say_circle(&t, s, others))
+        return;
     if (repeating && !others)
         say(&t, "Nothing makes progress: ");
     t.count = 0;

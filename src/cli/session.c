@@ -417,6 +417,8 @@ bool wg_session_run(wg_session *s, wg_text *error)
             return false;
         }
         wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
+        if (s->ended == WG_ENDED_HUNG && !wg_blame_polls(s, error))
+            return false;
         if (s->ended == WG_ENDED_LIMIT)
             wg_progress_verdict(s);
     }

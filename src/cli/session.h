@@ -95,7 +95,8 @@ typedef struct wg_session {
     wg_feed feed[WG_THREADS];          /* before a resumed run: where it begins; after a run: where it ended */
 
     wg_history history;
-    wg_pages pages; /* of tt-metal's programs */
+    wg_last_writes polled; /* of a hang: the last writes of the words that cores poll */
+    wg_pages pages;        /* of tt-metal's programs */
     wg_stats *stats;
     wg_timeline *timeline;
     wg_costs *costs;
@@ -166,9 +167,10 @@ bool wg_inputs_add(wg_inputs *all, const wg_input *input, const char *path);
 bool wg_drive(wg_session *s, wg_text *error);
 bool wg_drive_silently(wg_session *s); /* no progress, no Ctrl-C; wg_error() says why not */
 
-/* blame.c: the writers of the configuration behind findings. */
+/* blame.c: the writers of the configuration behind findings, and of the words that cores poll in a hang. */
 typedef struct wg_blame wg_blame;
 bool wg_blame_findings(wg_session *s, wg_text *error);
+bool wg_blame_polls(wg_session *s, wg_text *error); /* s->hang is inspected again with what it found */
 const wg_blamed *wg_blame_at(const wg_session *s, const wg_finding *f, unsigned index); /* NULL: no more */
 void wg_blame_text(wg_session *s, const wg_blamed *b, wg_text *out);
 void wg_blame_free(wg_blame *blame);

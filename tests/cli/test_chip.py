@@ -130,7 +130,7 @@ def ethernet(work):
                 "      - {address: 0x100, words: [0x20002083, 0xfe008ee3]}\n")
         status, out, err = run(work, poll, "--stats")
         check(f"ethernet {arch} hang", status == 3 and f"Ethernet tile 1-{y}\n" in out and "semaphores" not in out
-              and f"Nobody writes what core {name} polls" in out and f"\n  {name:18} " in out and "T0" not in out, out + err)
+              and f"Core {name} at 0x0000010" in out and "polls 0x00000200 until it is no longer 0, and nothing" in " ".join(out.split()) and f"\n  {name:18} " in out and "T0" not in out, out + err)
         status, out, err = run(work, poll, "--json")
         tile = json.loads(out)["tiles"][0]
         check(f"ethernet {arch} json", [c["name"] for c in tile["cores"]] == (["E0", "E1"] if arch == "bh" else ["E"])

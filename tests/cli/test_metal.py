@@ -280,7 +280,7 @@ def test_hang_stale_semaphore(kit):
     status, out = kit.run(kit.file("signal", signal(kit)))
     expect("the twin", status == 0 and "buffer sum: 4 values as expected" in out, out)
     hangs(kit, "stale", signal(kit, "STALE"),
-          "it polls the program's semaphore 2 until it is 0; it is 1", "core B changed it last at signal.c:18, in cycle",
+          "polls the program's semaphore 2 until it is 0; it is 1", "core B changed it last at signal.c:18, in cycle",
           "reset it before it is used again")
 
 

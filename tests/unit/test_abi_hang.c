@@ -138,7 +138,7 @@ static void test_only_waits(void **state)
 {
     assert_int_equal(WEXITSTATUS(host(state, only_waits, NULL, NULL)), 7);
     SAYS("only polling cores move, and the host only waits");
-    SAYS("it polls 0x00020010");
+    SAYS("polls 0x00020010 until it is no longer 0");
     assert_int_equal(times(said, "waitgate: cycle"), 1);
     assert_int_equal(WEXITSTATUS(host(state, works_with_it, NULL, NULL)), 7);
     assert_string_equal(said, "");
