@@ -35,7 +35,7 @@ class CoreState:
     in_reset: bool
     parked: bool
     instructions: int
-    stall: str  # "": it can go on
+    stall: str  # "": it can continue
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,7 +165,8 @@ class Tile:
         return int(lib.wg_cycle(self._dev))
 
     def run(self, cycles: int = 2**63, hang_is_error: bool = True) -> str:
-        """At most so many cycles; returns why it stopped: done, cycles, until or finding. A hang raises Hang."""
+        """Runs for at most this many cycles; returns why it stopped: done, cycles, until or finding. A hang raises
+        Hang."""
         stop = ffi.new("wg_stop *")
         self._ask(lib.wg_run(self._dev, cycles, stop))
         why = _STOPS[int(stop[0])]
@@ -174,7 +175,7 @@ class Tile:
         return why
 
     def advance(self, cycles: int) -> None:
-        """Exactly so many cycles."""
+        """Advances by exactly this many cycles."""
         self._ask(lib.wg_advance(self._dev, cycles))
 
     def until(self, address: int, value: int, mask: int = 0xFFFFFFFF) -> None:

@@ -156,7 +156,7 @@ wg_status wg_grid_window(wg_grid *grid, uint64_t end, uint64_t limit, bool may_s
 /* Before the first window of a run; and after the last one, whose end all tiles reach. */
 void wg_grid_run_begins(wg_grid *grid);
 void wg_grid_run_ends(wg_grid *grid);
-/* Does somebody observe a tile? */
+/* Is any tile observed? */
 bool wg_grid_observed(const wg_grid *grid);
 /* Has a finding ordered the run to stop, or does the condition of a tile hold? */
 bool wg_grid_stopped(const wg_grid *grid, wg_stop *why);

@@ -153,7 +153,7 @@ static void begin(wg_frontend *f, const wg_insn *insn)
         begin_template_0(m, f->mop_cfg);
 }
 
-/* Decided here: the idle gap begins with the last instruction, whether or not something waits behind it. */
+/* Decided here: the idle gap begins with the last instruction, whether or not something waits after it. */
 static void end(wg_tile *t, wg_frontend *f)
 {
     f->mop_active = false;

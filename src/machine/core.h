@@ -97,7 +97,7 @@ typedef struct wg_load {
 typedef struct wg_l0_line {
     uint32_t tag; /* line address | 1; 0: empty */
     uint32_t data[4];
-    bool stale; /* somebody else has changed these bytes in L1 */
+    bool stale; /* another agent has changed these bytes in L1 */
 } wg_l0_line;
 
 /* A memory instruction that waits in EX1 for the load/store unit. */

@@ -4,7 +4,7 @@
 
 usage: test_docs.py WAITGATE SOURCE_ROOT
 
-The *tested* column of docs/isa.md is taken as it stands (only a whole run of the tests knows it; tests/run.py holds
+The *tested* column of docs/isa.md is taken as it is (only a whole run of the tests knows it; tests/run.py holds
 the page against that); everything else of the page must be current.
 """
 import concurrent.futures

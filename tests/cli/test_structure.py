@@ -20,7 +20,7 @@ TABLES = {("src/fast/lines.c", "run_lines")}
 
 # Instruction arithmetic comes from these two, by including them or by calling a function that does.
 ARITHMETIC = re.compile(r'#\s*include\s+"riscv/(?:alu|branch)\.inc"|\b(?:wg_alu|wg_multiply|wg_branch_taken)\s*\(')
-# The pc of a core, or of the cursor that stands for it.
+# The pc of a core, or of its cursor.
 PC = re.compile(r"\b(?:run|q|k->run|m->run)\s*(?:->|\.)\s*pc\s*(?:\+=|=(?!=))")
 EXECUTORS = {
     "src/riscv/exec.c": {"src/riscv/exec.c": 1, "src/riscv/step.c": 3, "src/riscv/pipeline.h": 8},

@@ -3,7 +3,7 @@
  * The three frontends and the Sync Unit on a tile without cores, for tests to the cycle.
  *
  *     sources of pushes (phase H) ──> frontends ──> Sync Unit, and model units for the eight other kinds
- *     a callback (phase C) stands for the regions
+ *     a callback (phase C) replaces the regions
  *
  * A model unit takes one instruction per `interval` cycles and completes it after `latency`; a test may
  * also declare it busy, or let it hold a thread, from outside. Time starts at cycle FR_START. A word that

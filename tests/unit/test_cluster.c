@@ -289,7 +289,7 @@ static void test_remote_command(void **state)
     send(&r, 0, 0, 0, 0, txq(0, 0x04), SEND_REGISTER);
     pass(&r, 2000);
     assert_int_equal(word(&r, 0, DATA + 0x80), 0x5EED);
-    /* A run does not end while a frame is under way. */
+    /* A run does not end while a frame is in flight. */
     set(&r, 1, DATA, 0x5EEE);
     set(&r, 1, txq(0, 0x04), SEND_DATA);
     const uint64_t before = wg_cluster_cycle(r.c);

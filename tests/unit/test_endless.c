@@ -394,7 +394,7 @@ static rv storing(unsigned how, unsigned core)
         break;
     case 1: /* a call that saves ra, and returns */
         rv_word(&p, 8u << 20 | RA << 7 | 0x6F);
-        rv_word(&p, 20u << 20 | 0x6F); /* j behind the function */
+        rv_word(&p, 20u << 20 | 0x6F); /* j to the code after the function */
         rv_sw(&p, RA, 0, SP);
         rv_lw(&p, RA, 0, SP);
         rv_word(&p, rv_i(0, RA, 0, ZERO, 0x67));

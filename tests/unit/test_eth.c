@@ -342,7 +342,7 @@ static void test_iram(void **state)
     put(r.g, r.x, r.y, MAC, 0x30000001);
     put(r.g, r.x, r.y, IRAM_LOAD, 0x3000); /* Ethernet TX is enabled */
     assert_int_equal(word(&r, IRAM_LOAD), 1);
-    put(r.g, r.x, r.y, IRAM_LOAD, 0x3000);       /* while one is under way */
+    put(r.g, r.x, r.y, IRAM_LOAD, 0x3000);       /* while one is in progress */
     put(r.g, r.x, r.y, IRAM_LOAD, 0x40000 >> 4); /* beyond L1 */
     wg_grid_advance(r.g, 512);
     assert_int_equal(word(&r, IRAM_LOAD), 0);

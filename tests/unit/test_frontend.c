@@ -480,7 +480,7 @@ static void test_mop_idle_and_thread_idle(void **state)
     fr_run(r, 1);
     assert_false(wg_thread_mop_idle(r->t, 0)); /* queued */
     fr_run(r, 4);
-    assert_true(wg_thread_mop_idle(r->t, 0)); /* emitted in 1 to 4; the expansion is under way */
+    assert_true(wg_thread_mop_idle(r->t, 0)); /* emitted in 1 to 4; the expansion is in flight */
     assert_false(wg_thread_idle(r->t, 0));
     assert_int_equal(wg_frontend_queue_status(r->t, 0), 1 << 9);
     fr_run(r, 2); /* the last passes in 6 … */

@@ -273,7 +273,7 @@ static void test_waiting_unasked(void **state)
     assert_int_equal(since[0], since[1]);
 }
 
-/* Soft reset: work under way is discarded, and nothing new starts before its end. */
+/* Soft reset: work in progress is discarded, and nothing new starts before its end. */
 static void test_unpackers_reset(void **state)
 {
     ur *r = ur_new(wg_test_arch(state));

@@ -337,7 +337,7 @@ static void run(const program *p, wg_arch_id arch, wg_rng *rng, uint64_t seed,
     wg_destroy(dev);
 }
 
-/* One write stands for those to the same place with which it is ordered, and so does a read for its party's. */
+/* One write represents those to the same place with which it is ordered, and so does a read for its party's. */
 static bool stands_for(const graph *g, const program *p, unsigned x, unsigned a)
 {
     const op *seen = &p->op[x / MOST][x % MOST], *meant = &p->op[a / MOST][a % MOST];

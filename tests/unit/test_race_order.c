@@ -294,7 +294,7 @@ typedef struct verdicts {
     bool race[WG_THREADS * MOST][WG_THREADS * MOST];
 } verdicts;
 
-/* A touch stands for those at the same location with which it is ordered: their races are reported with it. */
+/* A touch represents those at the same location with which it is ordered: their races are reported with it. */
 static bool covered(const search *f, const verdicts *v, unsigned a, unsigned b)
 {
     enum { ALL = WG_THREADS * MOST };

@@ -292,7 +292,7 @@ static void test_semaphore_window_overtakes(void **state)
     rv t0 = program(WG_CORE_T0), t1 = program(WG_CORE_T1);
     rv_li(&t0, S0, PC_BUF + 0x20);
     rv_tt(&t0, SEMWAIT_3);
-    rv_tt(&t0, 0xA4000000 | 1 << (5 + 2)); /* SEMPOST of semaphore 5, held behind the wait */
+    rv_tt(&t0, 0xA4000000 | 1 << (5 + 2)); /* SEMPOST of semaphore 5, held by the wait */
     for (unsigned i = 0; i < 60; i++)
         rv_nop(&t0);
     rv_lw(&t0, A0, 4 * 5, S0);
