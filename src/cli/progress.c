@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/findings.h"
+
 enum { WATCHED = 50000, LOADS = 3 };
 
 uint64_t wg_progress_from(uint64_t start, uint64_t limit)
@@ -71,12 +73,33 @@ static bool works(const wg_session *s, unsigned track)
     return s->rounds->acted[track] && now - (s->rounds->acted[track] - 1) <= watched / 2 + 1;
 }
 
+/* Has the core left its program? Its thread only gets what it finds there. */
+static bool is_lost(const wg_session *s, unsigned track)
+{
+    const unsigned core = track < WG_CORES ? track : WG_CORE_T0 + track - WG_AGENT_THREAD0;
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
+        const wg_finding *f = wg_finding_at(s->dev, i);
+        const bool fed_by_b = track == WG_AGENT_THREAD0 && f->agent == WG_AGENT_CORE_B;
+        if (f->code == WG_F_CORE_NO_CODE && (f->agent == core || fed_by_b))
+            return true;
+    }
+    return false;
+}
+
+static void say_lost(said *t, const wg_session *s)
+{
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (is_lost(s, i) && runs(s->hang, i))
+            say(t, "Core %s has left its program and executes zeros, as the finding core-left-program says. ",
+                wg_agent_name_of(s->dev, i));
+}
+
 static void say_workers(said *t, wg_session *s)
 {
     const wg_hang *h = s->hang;
     for (unsigned i = 0; i <= WG_AGENT_THREAD2; i++) {
         bool core = i < WG_CORES;
-        if (!works(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
+        if (!works(s, i) || is_lost(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
             continue;
         say(t, "%s%s %s", t->count++ ? ", " : "The run still makes progress: ", core ? "core" : "thread",
             core ? wg_agent_name_of(s->dev, i) : (const char *[]){"0", "1", "2"}[i - WG_AGENT_THREAD0]);
@@ -120,6 +143,7 @@ void wg_progress_verdict(wg_session *s)
             h->repeating |= 1u << i;
             repeating++;
         }
+    say_lost(&t, s);
     say_workers(&t, s);
     bool others = t.count != 0;
     if (repeating && say_circle(&t, s, others))

@@ -448,6 +448,20 @@ static bool polls(const graph *g, unsigned core)
            reason == WG_STALL_MULTI_CYCLE || reason == WG_STALL_INSTRUCTION_FETCH;
 }
 
+/* The core's last access to nowhere, which hardware never answers; NULL: none was reported. */
+static const wg_finding *bad_access(const graph *g, unsigned core)
+{
+    const wg_device *dev = g->dev;
+    const wg_finding *last = NULL;
+    for (size_t i = 0; i < dev->findings; i++) {
+        const wg_finding *f = &dev->finding[i];
+        if ((f->code == WG_F_CORE_UNMAPPED || f->code == WG_F_CORE_HANGING_STORE) && f->agent == core &&
+            f->tile == dev->tile->index && f->has_pc && (!last || f->cycle >= last->cycle))
+            last = f;
+    }
+    return last;
+}
+
 static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
 {
     wg_node from = node(WG_NODE_CORE, core);
@@ -466,9 +480,14 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
     case WG_ENDED_BY_CORE_B:
         wg_hang_edge_add(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty");
         break;
-    case WG_ENDED_BY_NOBODY:
-        wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
+    case WG_ENDED_BY_NOBODY: {
+        const wg_finding *f = bad_access(g, core);
+        if (f)
+            wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "%s", f->detail);
+        else
+            wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
         break;
+    }
     case WG_ENDED_BY_NOTHING:
     case WG_ENDED_BY_HOLDER:
     case WG_ENDED_BY_LATCH:

@@ -334,6 +334,27 @@ static bool say_poll(phrase *p, const graph *g)
     return true;
 }
 
+/* A core waits for an access that hardware never answers. */
+static bool say_bad_access(phrase *p, const graph *g)
+{
+    const wg_hang *out = g->out;
+    const wg_hang_edge *end = &out->edge[out->path[out->path_length - 1]];
+    char waiter[80], place[272];
+    if (out->circular || end->to.kind != WG_NODE_NOBODY || end->from.kind != WG_NODE_CORE ||
+        out->core[end->from.index].info.stall.reason != WG_STALL_HANGING_ACCESS ||
+        strcmp(end->reason, wg_stall_text(WG_STALL_HANGING_ACCESS)) == 0)
+        return false;
+    wg_node_name(out, end->from, waiter, sizeof waiter);
+    stands(g, end->from, place, sizeof place);
+    say(p, "C%s%s waits for an access that is never answered: %s. Check the pointer", waiter + 1, place, end->reason);
+    const uint32_t sp = out->dev->tile->core[end->from.index].run.r[2];
+    if (sp < 0xFFB00000u && sp >= 0xFF000000u)
+        say(p, "; the stack pointer is 0x%08x, below the core's RAM: its stack has overflowed", sp);
+    say(p, ".");
+    g->out->remedy_at = (unsigned)p->used;
+    return true;
+}
+
 /* The cause, in one sentence. */
 static void say_cause(phrase *p, const graph *g)
 {
@@ -382,7 +403,7 @@ static void tell(const graph *g)
         say(&p, "%s", remedy(out));
         return;
     }
-    if (say_uninitialised(&p, g))
+    if (say_uninitialised(&p, g) || say_bad_access(&p, g))
         return;
     if (say_semaphore(&p, g) || say_poll(&p, g)) {
         say(&p, " ");

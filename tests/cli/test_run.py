@@ -333,11 +333,23 @@ def core_hang_report(d):
 
 @test
 def many_findings_are_folded(d):
-    r = run("run", "--max-cycles", "20000", program(d, ".core B\n jr zero\n"), status=5)
+    text = ".core B\n li t0, 0x4000\n jr t0\n.l1 0x4000\n .word " + "4, " * 1100 + "0x6f\n"
+    r = run("run", program(d, text), status=2)
     assert r.stdout.count("tensix-invalid-opcode at cycle") == 3 and len(r.stdout.splitlines()) < 60, r.stdout
-    assert re.search(r"… and 1021 more tensix-invalid-opcode of thread 0 at 1021 places, cycles 36 to \d+ \(--json", r.stdout), r.stdout
-    r = json.loads(run("run", "--json", "--max-cycles", "20000", program(d, ".core B\n jr zero\n"), status=5).stdout)
-    assert len(r["findings"]) == 1024
+    assert re.search(r"… and 1021 more tensix-invalid-opcode of thread 0 at 1021 places, cycles \d+ to \d+ \(--json", r.stdout), r.stdout
+    assert len(json.loads(run("run", "--json", program(d, text), status=2).stdout)["findings"]) == 1024
+
+
+@test
+def a_jump_to_nowhere_is_one_finding(d):
+    """Its place is the call, and the verdict says so, however many zeros are executed."""
+    for core in ("B", "T1"):
+        text = f".core {core}\n li a1, 0\n jalr a1\n ebreak\n"
+        r = run("run", "--max-cycles", "20000", program(d, text), status=5)
+        assert r.stdout.count(" at cycle ") == 2 and "p.tasm:3)" in r.stdout and "first at 0x00000000" in r.stdout, r.stdout
+        assert f"Core {core} has left its program and executes zeros" in " ".join(r.stdout.split()) and "Give it" not in r.stdout, r.stdout
+    # Words of the host's are its own, even if they are zero.
+    assert "core-left" not in run("run", program(d, ".thread 0\n .word 0\n"), status=2).stdout
 
 
 @test
