@@ -301,7 +301,7 @@ static void tile_products(const char *folder, const char *name, uint32_t passes,
     printf("abi_%s_%s %.5f Mtiles/s\n", name, lib.wormhole ? "wh" : "bh", tiles / spent * 1e-6);
 }
 
-/* Tiles unpacked, packed, and both at once, per format (kernels/tiles.c). */
+/* Tiles unpacked, packed, and both at the same time, per format (kernels/tiles.c). */
 static void tiles_moved(int argc, char **argv)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A matrix product on a ring of chips: C = A * B, with a row of tiles of A on each chip, and a column of tiles of B. The columns
- * travel around the ring; each chip multiplies its row by each column that comes, which gives a row of C.
+ * A matrix product on a ring of chips: C = A * B, with a row of tiles of A on each chip, and a column of tiles of B.
+ * The columns travel around the ring; each chip multiplies its row by each arriving column, which gives a row of C.
  *
  *     chip 0: A's row 0 ──> C00 C01 …        B's columns:   chip 0 ──> chip 1 ──> chip 2 ──> … ──> chip 0
  *     chip 1: A's row 1 ──> C10 C11 …

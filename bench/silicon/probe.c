@@ -339,7 +339,7 @@ static const char *reason(const probe_set *set, const char *arch, const char *ph
     return NULL;
 }
 
-/* The run that the line's number comes from, or the slot for it; NULL: nobody runs this phase. */
+/* The run that the line's number comes from, or the slot for it; NULL: this phase is never run. */
 static one_run *run_of(reading *r, char **field)
 {
     wg_arch_id arch = wg_silicon_arch(field[0]);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""WAITGATE_TRACE, WAITGATE_COST_PROFILE and WAITGATE_REPORT: what a host of the libttsim ABI sees of its own run.
+"""WAITGATE_TRACE, WAITGATE_COST_PROFILE and WAITGATE_REPORT: the output for a host of the libttsim ABI about its own
+run.
 
 usage: test_abi_watch.py TTSIM_BH EXAMPLES_FOLDER ROOT
 """

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the firmware and kernels of these tests share with a host of tt-metal: mailboxes, launch messages, circular
+ * Shared by the firmware and kernels of these tests and a host of tt-metal: mailboxes, launch messages, circular
  * buffers. Written independently of src/metal/layout.def, from the same sources, so that a test fails when either is
  * wrong.
  *

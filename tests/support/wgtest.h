@@ -9,7 +9,7 @@
  *     };
  *     WG_MAIN("wait_gate", tests)
  *
- * A test registered for both architectures runs once per architecture; wg_test_arch(state) says which.
+ * A test registered for both architectures runs once per architecture; wg_test_arch(state) tells which.
  * `clauses` and `covers` are separated by spaces; covers are INSTRUCTION:value or INSTRUCTION:timing.
  * With WG_TEST_REPORT=FILE in the environment, one line per (test, architecture) is appended to it:
  * suite, test, architecture, pass|fail, clauses, covers (tab separated).

@@ -171,7 +171,7 @@ static void test_multicast_start(void **state)
     end(&l);
 }
 
-/* DRAM holds what was written through a window, on every tile of the channel. */
+/* DRAM holds data written through a window, on every tile of the channel. */
 static void test_dram(void **state)
 {
     lib l = start_with_memory(state);
@@ -358,7 +358,7 @@ static void test_harvested(void **state)
     l.tile_read(bh ? 4 : 3, bh ? 5 : 4, 0x100, &direct, 4);
     assert_int_equal(direct, 0x77);
     l.tile_read(bh ? 3 : 3, bh ? 5 : 3, 0x100, &direct, 4);
-    assert_int_equal(direct, 0); /* nothing is there */
+    assert_int_equal(direct, 0); /* nothing is mapped there */
     end(&l);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Several chips behind one library, as in tt-umd's shared mode: found by PCI device number, each with BARs of its own,
- * one clock, links up. A descriptor beside the library, or the environment, describes them.
+ * one clock, links up. A descriptor next to the library, or the environment, describes them.
  */
 #include <stdio.h>
 #include <stdlib.h>

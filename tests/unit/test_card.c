@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The card through the library: windows of every kind and pattern, tiles that consist of registers and memory only, DMA
- * engines, host memory, and what is reported.
+ * engines, host memory, and reports.
  */
 #include <stdio.h>
 #include <waitgate/card.h>
@@ -574,7 +574,7 @@ static void test_node_ids(void **state)
 
 /* ---- Host memory -------------------------------------------------------------------------------------- */
 
-/* What a DRAM tile's NIU has served, readable by anybody; snapshots hold it, and the windows' registers. */
+/* Requests that a DRAM tile's NIU has served, readable by anybody; snapshots hold them, and the windows' registers. */
 static void test_served(void **state)
 {
     rig *r = start(state);

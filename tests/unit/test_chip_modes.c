@@ -6,7 +6,7 @@
  * watched, without shortcuts, in lockstep, in pieces, and moved to another chip by a snapshot at random cuts. States,
  * the cycle and reason of the end, and findings with their counts and cycles must be the same in all of them.
  *
- * WG_RANDOM_PROGRAMS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
+ * WG_RANDOM_PROGRAMS: programs per architecture; WG_RANDOM_FIRST: the first one.
  */
 #include "noc_rig.h"
 #include "state_diff.h"
@@ -260,7 +260,7 @@ static wg_grid *move(const world *w, wg_grid *from)
     return to;
 }
 
-/* What the host does between two pieces of the run. */
+/* Acts as the host between two pieces of the run. */
 static void host(const world *w, wg_grid *grid)
 {
     unsigned i = below(w->tiles), n = below(WG_CORES);

@@ -397,7 +397,7 @@ static void wait_for(rv *p, uint32_t value) { rv_wait_word(p, DATA + 0x40, value
 static void send_word(rv *p, uint32_t value)
 {
     rv_store(p, DATA, value);
-    rv_fence(p); /* the store is there before the command */
+    rv_fence(p); /* the store arrives before the command */
     rv_li(p, T1, DATA);
     rv_lw(p, A0, 0, T1);
     rv_add(p, A0, A0, A0);

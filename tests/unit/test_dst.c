@@ -129,7 +129,7 @@ static void test_window(void **state)
         unsigned format, bytes;
         bool no_swizzle, unsigned_int;
         uint32_t core, dst; /* what the core stores; what Dst then holds */
-        uint32_t back;      /* what the core loads again */
+        uint32_t back;      /* the value that the core loads back */
     } cases[] = {
         {0, 4, false, false, 0xC0490FDB, 0xC9800FDB, 0xC0490FDB},
         {0, 4, true, false, 0xC0490FDB, 0xC0490FDB, 0xC0490FDB},

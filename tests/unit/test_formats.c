@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * L1 formats. The oracle for values is MPFR: what a datum means in L1, and what the bits in Src or Dst mean, are
- * both written down as numbers there. In addition, golden vectors of an independent implementation (tests/data).
+ * L1 formats. The oracle for values is MPFR: the value of a datum in L1, and that of the bits in Src or Dst, are both
+ * computed there. In addition, golden vectors of an independent implementation (tests/data).
  */
 #include "wgtest.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FIFO, MOP Expander, mux, Replay Expander: what comes out, in which cycle, and what is reported. */
+/* FIFO, MOP Expander, mux, Replay Expander: output, cycles and findings. */
 #include "frontend_rig.h"
 
 #include "machine/frontend.h"

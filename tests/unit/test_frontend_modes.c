@@ -2,7 +2,7 @@
 /*
  * Skipping is exact: random programs on three threads, with B, with T cores' stores to semaphores and with
  * accesses that Auto TTSync orders, run once skipping and once ticking every agent in every cycle. The event
- * streams must be identical. WG_RANDOM_INSTRUCTIONS says how many instructions must pass the gates.
+ * streams must be identical. WG_RANDOM_INSTRUCTIONS: the number of instructions that must pass the gates.
  */
 #include "frontend_rig.h"
 

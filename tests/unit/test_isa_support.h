@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ISA suites share: finding the tree, and comparing our tables with the shared data files. */
+/* Shared by the ISA suites: finding the tree, and comparing our tables with the shared data files. */
 #ifndef TEST_ISA_SUPPORT_H
 #define TEST_ISA_SUPPORT_H
 

@@ -39,14 +39,17 @@ static bool without_waits(const char *path, char *copy, size_t bytes)
     return waits > 0;
 }
 
-/* A value that timing must not change, as opposed to the way to it. */
+/* A value that timing must not change, as opposed to how it was reached. */
 static bool is_result(const wg_expect *e)
 {
     return e->kind == WG_EXPECT_L1 || e->kind == WG_EXPECT_PEEK || e->kind == WG_EXPECT_SEMAPHORE ||
            e->kind == WG_EXPECT_MUTEX;
 }
 
-/* Runs under seeds 0, 1, … The first with another result (or, if `strict`, anything unexpected), or -1; `what` says. */
+/*
+ * Runs under seeds 0, 1, … The first with another result (or, if `strict`, anything unexpected), or -1; `what`
+ * describes it.
+ */
 static int first_different(const char *path, wg_arch_id arch, bool strict, char *what, size_t bytes)
 {
     char arch_name[] = "--arch",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The race detector against brute force: random small programs of writes in several units, waits, semaphores and
- * mutexes; every interleaving of a tiny model of the architecture says which pairs of writes can overlap.
+ * mutexes; all interleavings of a tiny model of the architecture determine which pairs of writes can overlap.
  *
  *     model   a thread issues in order; a unit finishes a thread's work in order, at any time after its issue; a wait
  *             holds the thread until the unit has nothing of it; a post, get, lock or unlock happens at issue
