@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two tiles: the source fills blocks and writes them into the other tile's L1 over NoC 0; the sink adds up each block
- * and frees its buffer by a write back. There is one buffer, so that the two take turns: `waitgate profile` shows which
- * one waits.
+ * Two tiles: the source fills blocks and writes them into the other tile's L1 over NoC 0; the sink adds up each block and
+ * frees its buffer by a write back. With one buffer, the two take turns: `waitgate profile` shows which one waits.
  *
  *     source: fill ──write block, flag──> sink: sum
  *                  <────────free─────────
