@@ -8,9 +8,8 @@
  *                              └──> link ──> REQUEST ──> that chip's NoC
  *     host <── completion queue <── link <── RESPONSE <──┘
  *
- * Requests are served one by one. Those for a chip that is at neither end are answered with CMD_DEST_UNREACHABLE.
- * Requests to the host's memory (CMD_DATA_BLOCK_DRAM) and scatter pages (CMD_MOD) are not served here, and answered
- * likewise.
+ * Requests are served one by one. Those for a chip at neither end, to the host's memory (CMD_DATA_BLOCK_DRAM) and for
+ * scatter pages (CMD_MOD) are not served, and are answered with CMD_DEST_UNREACHABLE.
  *
  * Facts: WormholeB0/EthernetTile/BaselineDataMovementService.md.
  *
