@@ -70,7 +70,7 @@ static void event(void *user, const wg_event *e)
         wrote(w, e);
 }
 
-/* The cycle of the last finding with a writer to find; 0: none. */
+/* The cycle of the last finding whose writer is to be found; 0: none. */
 static uint64_t wanted_until(const wg_session *s)
 {
     wg_finding_field field[WG_FINDING_FIELDS];

@@ -296,7 +296,7 @@ static bool apply(wg_yaml *p, yaml_node_t *n, const entry *e, wg_cluster_file *f
         if (e->tiles)
             right = wg_chip_add_tiles(p, e->tiles, &m->chip) && right;
         if (!right)
-            break; /* the same errors for all of them */
+            break; /* all of them would have the same errors */
     }
     return right;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `waitgate diff BEFORE AFTER`: where two saved runs spent different numbers of cycles. Costs are paired by track, cause,
- * holder, instruction and place. What is left over is paired by less and less of the place: the folder may differ, and an
+ * `waitgate diff BEFORE AFTER`: where two saved runs spent different numbers of cycles. Costs are paired by track,
+ * cause, holder, instruction and place. The rest is paired by less and less of the place: the folder may differ, and an
  * edit shifts the lines below it.
  */
 #include "cli/diff.h"
@@ -29,7 +29,7 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What of its place tells two costs apart, in the order in which costs are paired. */
+/* The parts of its place that distinguish a cost, in the order in which costs are paired. */
 typedef struct place_rule {
     bool folder, line;
 } place_rule;
@@ -57,7 +57,7 @@ typedef struct entry {
     const place_rule *rule;
 } entry;
 
-/* Costs that the rule does not tell apart stay in the order of their lines. */
+/* Costs that the rule does not distinguish stay in the order of their lines. */
 static int by_rule(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
@@ -82,7 +82,7 @@ static uint64_t size_of(const change *c)
 
 static const wg_saved_cost *shown_of(const change *c) { return c->after ? c->after : c->before; }
 
-/* Nothing was to be done: such cycles make up for what the run as a whole gained or lost. */
+/* Nothing to do: such cycles compensate for the change of the run's length. */
 static bool is_rest(const wg_saved_cost *c)
 {
     static const char *const rest[] = {"idle", "empty", "reset", "parked"};

@@ -21,9 +21,9 @@ typedef struct reader {
     char key[MOST_DEPTH][KEY]; /* per level: the current key of a mapping; "[]" in an array */
     bool has_key[MOST_DEPTH];  /* of a mapping: its value is next */
     unsigned depth;
-    unsigned base; /* how many levels the tile that is being read is in */
+    unsigned base; /* number of levels of the current tile */
     char *chip, *x, *y, *track;
-    wg_saved_cost cost; /* the one that is being read */
+    wg_saved_cost cost; /* the current one */
     bool profiled;
     const char *problem;
 } reader;
@@ -87,10 +87,10 @@ static bool at(const reader *r, unsigned base, unsigned depth, const char *const
 #define AT_FROM(r, base, ...) \
     at(r, base, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), (const char *const[]){__VA_ARGS__})
 #define AT(r, ...) AT_FROM(r, 0, __VA_ARGS__)
-/* Within the tile that is being read. */
+/* Within the current tile. */
 #define IN_TILE(r, ...) AT_FROM(r, (r)->base, __VA_ARGS__)
 
-/* How many levels lead to the tile that is being read: none, tiles[], or chips[].tiles[]. */
+/* The number of levels that lead to the current tile: none, tiles[], or chips[].tiles[]. */
 static unsigned tile_levels(const reader *r)
 {
     const unsigned chips = r->depth > 1 && strcmp(r->key[0], "chips") == 0 ? 2 : 0;

@@ -250,7 +250,7 @@ static void stall_topic(wg_topic *t, unsigned reason)
     wg_textf(row(t, "seen in"), "`run --stats`, `profile`, `--timeline`, hang reports, the event stall-begin");
 }
 
-/* ---- what a profile charges cycles to, stalls apart ---- */
+/* ---- causes in a profile, stalls apart ---- */
 
 static const struct {
     const char *word, *of, *means;

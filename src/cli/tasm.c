@@ -277,7 +277,7 @@ static void end_repeat(reader *r, wg_tasm_line *l)
         r->words[r->index] = (size_t)total;
         return;
     }
-    const uint32_t last = r->delay[r->index]; /* behind the body's last word */
+    const uint32_t last = r->delay[r->index]; /* the delay after the body's last word */
     if (open->count == 0 || body == 0) {
         s->words = open->start;
         r->delay[r->index] = open->delay + last * (uint32_t)open->count;

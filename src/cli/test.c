@@ -41,12 +41,12 @@ typedef struct runner {
     unsigned jobs;
     size_t next, finished;
     uint64_t timeout;
-    double tolerance; /* by how many per cent a test may take longer than its baseline */
+    double tolerance; /* percentage by which a test may exceed its baseline */
     bool terminal, quiet;
     wg_transport *ranks; /* NULL: there is one process */
 } runner;
 
-/* Of several ranks, each runs every nth test. */
+/* With several ranks, each runs every n-th test. */
 static unsigned ranks_of(const runner *r) { return r->ranks ? r->ranks->ranks : 1; }
 static unsigned rank_of(const runner *r) { return r->ranks ? r->ranks->rank : 0; }
 
@@ -101,7 +101,7 @@ static int run_here(const wg_test *t, bool sarif, int file)
                : 1;
 }
 
-/* ---- the numbers of cycles that earlier runs took ---- */
+/* ---- cycle counts of earlier runs ---- */
 
 static uint64_t baseline_of(const char *table, const char *name)
 {
@@ -268,7 +268,7 @@ static bool collect(runner *r)
         }
         size_t test = s->test;
         finish(r, s, pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-        if (!r->ranks) /* else all of them are told at the end, in order */
+        if (!r->ranks) /* else all of them are reported at the end, in order */
             tell(r, test);
         ended = true;
     }
@@ -342,7 +342,7 @@ static bool take_part(runner *r, const wg_message *part)
     return true;
 }
 
-/* All results come to the first rank, which then tells them. */
+/* Collects all results at the first rank, which then reports them. */
 static bool share_results(runner *r, wg_text *error)
 {
     wg_message mine = {0}, *all = wg_calloc(ranks_of(r), sizeof *all);
@@ -377,7 +377,7 @@ static bool share_results(runner *r, wg_text *error)
 
 /* ---- baselines ---- */
 
-/* Those that passed get their number; the others keep the one they had. */
+/* Passing tests get their number of cycles; the others keep the earlier one. */
 static bool update_baseline(const runner *r, wg_text *error)
 {
     const char *path = r->args->value[WG_OPT_BASELINE];
@@ -482,8 +482,7 @@ static int report(runner *r, wg_text *out, wg_text *error)
 static bool read_options(runner *r, wg_text *error)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t jobs =
-        cores > 0 && !r->ranks ? (uint64_t)cores : 1; /* ranks: mpirun has started as many as there should be */
+    uint64_t jobs = cores > 0 && !r->ranks ? (uint64_t)cores : 1; /* ranks: mpirun has started the right number */
     r->timeout = 60;
     if (!wg_option_number(r->args, WG_OPT_JOBS, "jobs", &jobs, error) ||
         !wg_option_number(r->args, WG_OPT_TIMEOUT, "timeout", &r->timeout, error))

@@ -17,7 +17,7 @@
 #include "machine/device.h"
 #include "machine/unit.h"
 
-/* Who can be named. Those that cannot be scaled are here, too, so that they can say why. */
+/* The names that can be given. Those that cannot be scaled are listed, too, with the reason. */
 static const struct {
     const char *name;
     uint8_t agent;
@@ -97,7 +97,7 @@ static bool add_place(plan *p, unsigned core, uint32_t pc, uint32_t factor)
     return true;
 }
 
-/* Why a Tensix instruction takes the time it takes; NULL: it can be scaled. */
+/* Why the duration of a Tensix instruction cannot be scaled; NULL: it can be. */
 static const char *fixed_insn(wg_arch_id arch, uint32_t word)
 {
     const wg_isa_insn *insn = wg_isa_decode(arch, word);
@@ -106,7 +106,7 @@ static const char *fixed_insn(wg_arch_id arch, uint32_t word)
     return wg_cost_fixed(wg_units[insn->unit]->agent);
 }
 
-/* What a line says about its Tensix instructions that cannot be scaled. */
+/* Notes a line's Tensix instructions that cannot be scaled. */
 static void note_insn(const wg_session *s, uint32_t word, wg_text *note)
 {
     const char *why = fixed_insn(s->desc.arch, word);
@@ -161,7 +161,7 @@ static bool add_line(plan *p, wg_session *s, const char *file, size_t length, un
     return ok;
 }
 
-/* ---- What is asked for ---- */
+/* ---- Requests ---- */
 
 static bool unknown(const char *item, size_t length, wg_text *error)
 {
@@ -337,7 +337,7 @@ static bool run_half(subject *u, const char *what, wg_text *error)
     return snprintf(list, sizeof list, "%s=0.5", what) >= (int)sizeof list || run_list(u, list, error);
 }
 
-/* The dearest lines whose instructions can be scaled. */
+/* The most expensive lines whose instructions can be scaled. */
 typedef struct line_cost {
     const char *file;
     unsigned line;
@@ -468,7 +468,7 @@ static int64_t saved_cycles(const wg_session *s, const wg_scaled_run *r)
     return (int64_t)wg_cycle(s->dev) - (int64_t)r->cycles;
 }
 
-/* Lines of `auto` have whole paths; without the folder, --what-if still takes them. */
+/* Lines of `auto` have full paths; --what-if also accepts them without the folder. */
 static const char *short_of(const char *what, char *room, size_t bytes)
 {
     const char *slash = strrchr(what, '/');

@@ -10,8 +10,8 @@
  * counter of the NIU in a loop learns that the requests have left, or their answers have arrived.
  *
  * Between tiles, each detector of a group keeps every other tile's knowledge of its own streams. A packet carries its
- * sender's clock; the recipient acquires it when one of its cores has looked (a loop that polls a flag or a counter). A tile
- * counts as one party: what one core knows, all cores know. That may give false negatives, never false positives.
+ * sender's clock; the recipient acquires it when one of its cores looks (in a loop that polls a flag or a counter). A
+ * tile counts as one party: what one core knows, all cores know. That may give false negatives, never false positives.
  *
  * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
  */
@@ -27,7 +27,8 @@ enum { STREAMS = WG_K_LOOSE - WG_K_RMT, NOC_MASK = 1 };
 
 /*
  * The stream of a tile's requests, which are in order where software uses one static virtual channel. Decided here: a
- * write and a later flag are in order wherever they go. Ordering.md promises less, but public kernels rely on it.
+ * write and a later flag are in order whatever their destinations. Ordering.md promises less, but public kernels rely
+ * on it.
  */
 static unsigned remote_stream(unsigned tile, unsigned noc, unsigned channel)
 {

@@ -204,8 +204,8 @@ static bool behind_release(wg_races *r, const wg_cell *a, const wg_actor *b, wg_
 }
 
 /*
- * Inserts a wait for the bank of SrcA or SrcB before `at`. The wider remedy also waits for the unit, in case a flip
- * of the thread is in flight.
+ * Inserts a wait for the bank of SrcA or SrcB before `at`. The wider remedy also waits for the unit, in case a flip by
+ * the thread is in flight.
  */
 static void bank_remedy(const wg_races *r, wg_race *race, const wg_race_party *at, char file, bool valid, wg_words *how)
 {

@@ -136,8 +136,8 @@ __attribute__((noinline)) static void enqueue_rest(wg_tile *t, wg_frontend *f, u
 }
 
 /*
- * The same for the first words of a request, up to one that needs more than a place, while nobody watches; `from` is thread
- * and source as in wg_insn.rest. Returns how many were enqueued.
+ * The same for the first words of a request, up to one that needs more than a place, without an observer; `from` is
+ * thread and source as in wg_insn.rest. Returns how many were enqueued.
  */
 static inline unsigned enqueue_plain(wg_frontend *f, const wg_insn_kind *kinds, uint64_t from, uint32_t pc,
                                      const uint32_t *words, unsigned count)

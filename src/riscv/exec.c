@@ -286,7 +286,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     wg_cursor q = wg_cursor_of(run);
 enter:
     if (leaves_before_fetch(t, core, stop, lines && q.number >= settled, &q, &result)) {
-        if (result) /* else lines.c goes on from `run` */
+        if (result) /* else lines.c continues from `run` */
             wg_cursor_put(run, &q);
         return result;
     }

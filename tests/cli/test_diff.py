@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`waitgate diff`: what it says about two runs is what their profiles say.
+"""`waitgate diff`: its statements about two runs agree with their profiles.
 
 usage: test_diff.py WAITGATE
 """
@@ -48,7 +48,7 @@ def by_who(diff):
 
 @test
 def adds_up(d):
-    """Whoever it is, the changes sum to the difference of the runs' lengths."""
+    """Over all agents the changes sum to the difference of the runs' lengths."""
     for words in (["profile"], ["run", "--stats"]):
         before = saved(d, "a", PROGRAM.format(nops=10), *words)
         after = saved(d, "b", PROGRAM.format(nops=25), *words)
@@ -99,7 +99,7 @@ again:
 
 @test
 def cores_count_like_threads(d):
-    """What a core spent on a division comes first, though no Tensix instruction is to blame."""
+    """The cycles that a core spent on a division come first, though no Tensix instruction is to blame."""
     saved(d, "a", DIVIDES.format(op="divu"), "profile")
     saved(d, "b", DIVIDES.format(op="add"), "profile")
     changes = json.loads(run("diff", "--json", d / "a", d / "b").stdout)["changes"]
@@ -122,7 +122,7 @@ def another_folder(d):
 
 @test
 def tiles_of_a_chip(d):
-    """Each tile's costs are its own."""
+    """Each tile's costs stay separate."""
     run_ = json.loads(run("profile", "--json", pathlib.Path(WAITGATE).parent / "examples/relay.yaml").stdout)
     (d / "a").write_text(json.dumps(run_))
     tile = next(t for t in run_["tiles"] if (t["x"], t["y"]) == (2, 2))
@@ -137,7 +137,7 @@ def tiles_of_a_chip(d):
 
 @test
 def gate(d):
-    """--fail-above is about the runs' lengths: exactly so much is allowed."""
+    """--fail-above limits the change of the runs' lengths: exactly the limit is allowed."""
     before = saved(d, "a", PROGRAM.format(nops=100), "run", "--stats")["cycles"]
     after = saved(d, "b", PROGRAM.format(nops=110), "run", "--stats")["cycles"]
     exact = 100 * (after - before) / before

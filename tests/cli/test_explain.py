@@ -45,7 +45,7 @@ def instructions(_):
 
 @test
 def waits_and_stalls(_):
-    """Block bits list what they hold; conditions have a bit on each architecture; stalls say what ends them."""
+    """Block bits list what they hold; conditions have a bit on each architecture; stalls name what ends them."""
     assert rows("B3")["instructions"] == "STALLWAIT, SEMWAIT, STREAMWAIT, UNPACR, UNPACR_NOP"
     assert rows("STALL_UNPACK") == rows("B3")
     assert rows("C7") == rows("SRCA_VLD") and rows("SRCA_VLD")["bit"] == "C7 (0x80) on Blackhole, C10 (0x400) on Wormhole"

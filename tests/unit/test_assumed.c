@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycles that rest on assumed latencies: each counts once in all, and once for everything that it rests on. */
+/* Cycles that rest on assumed latencies: each counts once in the total, and once for each constant that it rests on. */
 #include "wgtest.h"
 
 #include "machine/request.h"
@@ -73,7 +73,7 @@ static void test_instructions(void **state)
     insn(WG_EV_COMPLETED, 15, 1, WG_I_CONV3S1);
     insn(WG_EV_COMPLETED, 17, 2, WG_I_CONV3S1);
     insn(WG_EV_ISSUED, 20, 3, WG_I_TRNSPSRCA);
-    insn(WG_EV_COMPLETED, 20, 3, WG_I_TRNSPSRCA); /* it has its cycle all the same */
+    insn(WG_EV_COMPLETED, 20, 3, WG_I_TRNSPSRCA); /* still has its cycle */
     insn(WG_EV_ISSUED, 20, 4, WG_I_TRNSPSRCA);
     insn(WG_EV_COMPLETED, 20, 4, WG_I_TRNSPSRCA);
     insn(WG_EV_ISSUED, 98, 5, WG_I_CONV3S1); /* still there at the end */
@@ -132,7 +132,10 @@ static void test_once(void **state)
     assert_int_equal(part(wg_path_constant(WG_PATH_DST)->what), 9);
 }
 
-/* No profile, no architecture changes what a path's constant is; a constant of one profile may be assumed in the other. */
+/*
+ * Neither profile nor architecture changes which constant belongs to a path; a constant may be assumed in one profile
+ * only.
+ */
 static void test_table(void **state)
 {
     (void)state;
