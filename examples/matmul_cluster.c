@@ -109,7 +109,7 @@ int main(void)
         RESULTS_OUT = step + 1;
         at = (at ? at : chips) - 1; /* the column of the previous chip comes next */
     }
-    while (noc_pending(1, SLOTS)) {
+    while (noc_busy(1, WRITER) | noc_pending(1, SLOTS)) {
     }
     DONE = 1;
     return 0;

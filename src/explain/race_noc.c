@@ -233,6 +233,10 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
         } else if (p->author < WG_RACE_TILES && r->know[p->author]) { /* multicast: the sender's current clock */
             known = r->know[p->author];
             b.snap = wg_race_snap(r, known);
+        } else if (r->group && !author) { /* nobody watches the sender: its own requests are taken to be in its order */
+            for (unsigned noc = 0; noc < 2; noc++)
+                done_for(r, &empty, p->author, noc);
+            b.snap = wg_race_snap(r, &empty);
         }
         party.tile = (uint16_t)(p->author + 1);
         if (there && there->by.known) {
