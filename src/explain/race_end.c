@@ -159,11 +159,12 @@ static void requests_left(wg_races *r, uint64_t cycle)
             if (!r->noc_party[k - WG_K_NOC] || is_known(r, k))
                 continue;
             if (polled_early(r, noc)) {
-                wg_race_rule(r, WG_RACE_NOC_UNWAITED, 0, r->noc_party[k - WG_K_NOC], cycle,
-                             answer ? "what the answers of the NoC write" : "what the requests to the NoC read",
-                             "A core polls a counter of requests in flight, but that load may overtake the store of the last "
-                             "command, and find nothing in flight.",
-                             "Load NOC_CMD_CTRL of the last command until it is 0, then poll the counter.");
+                wg_race_rule(
+                    r, WG_RACE_NOC_UNWAITED, 0, r->noc_party[k - WG_K_NOC], cycle,
+                    answer ? "what the answers of the NoC write" : "what the requests to the NoC read",
+                    "A core polls a counter of requests in flight, but that load may overtake the store of the last "
+                    "command, and find nothing in flight.",
+                    "Load NOC_CMD_CTRL of the last command until it is 0, then poll the counter.");
                 continue;
             }
             wg_race_rule(
