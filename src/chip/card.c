@@ -288,6 +288,8 @@ static size_t tlb_access(wg_card *card, uint64_t offset, uint8_t *data, size_t b
     wg_pcie *p = &card->pcie;
     uint64_t end = 4 * (uint64_t)card->chip->tlb_words;
     bytes = least(bytes, end - offset);
+    if (write && !memcmp((uint8_t *)p->tlb + offset, data, bytes)) /* the same again */
+        return bytes;
     wg_model_memory((uint8_t *)p->tlb, end, offset, data, bytes, write);
     for (uint64_t i = offset / 4; write && i <= (offset + bytes - 1) / 4; i++) {
         uint64_t strided = card->chip->tlb_words - card->chip->strided;
