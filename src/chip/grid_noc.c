@@ -416,7 +416,6 @@ void wg_grid_inject(wg_grid *g)
 /* A packet that leaves a NIU in cycle s or later reaches no router before s + noc_niu: the network's horizon. */
 uint64_t wg_grid_route(wg_grid *g, uint64_t end, uint64_t limit)
 {
-    const wg_network_env env = env_of(g);
     const uint64_t now = g->now, niu = g->timing->noc_niu;
     g->first_send = WG_NEVER;
     for (unsigned k = 0; k < g->made_tiles; k++) {
@@ -427,6 +426,7 @@ uint64_t wg_grid_route(wg_grid *g, uint64_t end, uint64_t limit)
         uint64_t edge = edge_next(g), moves = wg_network_next(g->network),
                  sends = edge < g->first_send ? edge : g->first_send;
         if (moves < limit && moves - niu < sends) {
+            const wg_network_env env = env_of(g);
             wg_network_step(g->network, &env);
             continue;
         }

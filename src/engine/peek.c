@@ -209,7 +209,7 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
 wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 {
     if (address < dev->tile->spec->l1_bytes)
-        wg_reach(dev);
+        wg_reach_memory(dev);
     else /* the read may consume something */
         wg_act(dev);
     if (!wg_tile_bus_read(dev->tile, address, to, bytes))

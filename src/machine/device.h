@@ -64,6 +64,14 @@ static inline void wg_reach(wg_device *dev)
     dev->tile->poll.settled = false;
 }
 
+/* The same for whoever only reads memory: cores that ran ahead have not changed it. */
+static inline void wg_reach_memory(wg_device *dev)
+{
+    const wg_tile *t = dev->tile;
+    if (t->poll.settled || t->spec->heartbeat || (dev->clock && t->sched.now < *dev->clock))
+        wg_reach(dev);
+}
+
 /* State is about to be changed from outside: earlier rounds and refusals say nothing about later ones. */
 static inline void wg_act(wg_device *dev)
 {

@@ -45,7 +45,8 @@ struct wg_tile {
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
     uint64_t watched;          /* event kinds that somebody observes */
-    uint64_t limit;            /* the run ends before this cycle: run-ahead stops there */
+    uint64_t limit;            /* the run ends before this cycle: nobody outside looks at L1 before */
+    uint64_t ahead_limit;      /* private work runs ahead no further than to this cycle */
     uint64_t horizon;          /* everything that arrives from outside before this cycle is known */
     bool lockstep;
     uint32_t fast, fast_wanted; /* shortcuts that may be taken now, and in general (machine/fast.h) */
