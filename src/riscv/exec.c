@@ -335,6 +335,8 @@ enter:
             is = execute(t, core, op, e, &q, &stop, &settled);
         if (is == LATER || (is == OTHER && !step(t, core, op, e, &q, &stop, &checkpointed))) {
             run->ordered = ordered;
+            if (e > now) /* stores may have left own RAM's queue for it */
+                k->reached = e;
             wg_cursor_put(run, &q);
             return e;
         }
@@ -368,7 +370,7 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
     stop = wg_min64(stop, wg_fetch_next(t, core));
     if (stop > t->sched.now + 1)
         stop = wg_min64(stop, wg_lsu_next(t, core));
-    k->stop = stop;
+    k->stop = wg_min64(stop, t->limit); /* an instruction of this cycle has no checkpoint */
     return wg_fast_takes_exec(t) ? wg_fast_exec(t, core, stop) : wg_exec_queued(t, core, stop);
 }
 
