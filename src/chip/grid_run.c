@@ -232,7 +232,8 @@ static wg_stop run(wg_grid *g, uint64_t limit, uint64_t ahead, run_mode mode)
         else
             run_window(g, end, ahead);
     }
-    wg_grid_route(g, g->now, limit);
+    if (wg_grid_event_next(g) != WG_NEVER)
+        wg_grid_route(g, g->now, limit);
     if (may_stop && why == WG_STOP_CYCLES)
         wg_grid_stopped(g, &why);
     if (may_stop && why != WG_STOP_CYCLES) /* a host that runs the chip in short stretches leaves idle tiles behind */
