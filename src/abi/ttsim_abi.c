@@ -126,13 +126,14 @@ static bool enter(const char *function)
 
 static void end_card(void);
 static void answer_signal(void);
+static volatile sig_atomic_t signalled; /* the number of a signal that came; 0: none */
 
 static void leave(void)
 {
     abi.inside = false;
     if (abi.exit_later)
         end_card();
-    else
+    else if (signalled)
         answer_signal();
 }
 
@@ -144,7 +145,6 @@ static void leave(void)
  */
 static const int signals[] = {SIGINT, SIGTERM};
 enum { SIGNALS = sizeof signals / sizeof *signals };
-static volatile sig_atomic_t signalled; /* its number */
 
 static void note_signal(int number)
 {
