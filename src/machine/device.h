@@ -64,17 +64,6 @@ static inline void wg_reach(wg_device *dev)
     dev->tile->poll.settled = false;
 }
 
-/*
- * The same for whoever only reads memory. Cores that ran ahead have not changed it, and neither has a tile that is behind the chip's
- * clock because it had nothing to do.
- */
-static inline void wg_reach_memory(wg_device *dev)
-{
-    const wg_tile *t = dev->tile;
-    if (t->poll.settled || t->spec->heartbeat || t->watched)
-        wg_reach(dev);
-}
-
 /* State is about to be changed from outside: earlier rounds and refusals say nothing about later ones. */
 static inline void wg_act(wg_device *dev)
 {
