@@ -172,7 +172,7 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
                  bool *checkpointed)
 {
     wg_core *k = &t->core[core];
-    const unsigned queued = k->run.sq_count;
+    const bool known = k->run.sq_count && !wg_sq_first_changes(&k->run); /* `stop` allows for it, or it is blocked */
     wg_cursor_put(&k->run, q);
     if (!wg_step(t, core, op, e))
         return false;
@@ -185,7 +185,7 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
         *stop = wg_min64(*stop, wg_max64(t->sched.next[WG_AGENT_HOST], t->sched.now + 1));
     }
     /* Do not run past the next externally visible store. */
-    if (k->run.sq_count && (!queued || wg_sq_first_changes(&k->run)))
+    if (k->run.sq_count && (!known || wg_sq_first_changes(&k->run)))
         *stop = wg_min64(*stop, wg_lsu_next(t, core));
     if (wg_core_log_full(k))
         *stop = 0;
