@@ -24,28 +24,6 @@ static void appoint(wg_tile *t, unsigned core, uint64_t pipeline)
     wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, next);
 }
 
-/* The index of the first store that others see; sq_count: there is none, or its path has no room. */
-static unsigned may_leave(const wg_tile *t, unsigned core, const wg_core_run *run)
-{
-    for (unsigned i = 0; i < run->sq_count; i++) {
-        const wg_store *s = wg_sq_peek(run, i);
-        if (s->path != WG_PATH_OWN_RAM)
-            return wg_memory_room(t, core, s->path, s->index) ? i : run->sq_count;
-    }
-    return run->sq_count;
-}
-
-/* A store was blocked on a full path when the core ran ahead, and has room now: does it leave only after a rollback? */
-static bool store_needs_rollback(wg_tile *t, unsigned core)
-{
-    const wg_core *k = &t->core[core];
-    if (may_leave(t, core, &k->saved) < k->saved.sq_count)
-        return !wg_fast_store_leaves(t, core);
-    const unsigned i =
-        may_leave(t, core, &k->run); /* it entered the queue during the run-ahead: what followed has used the mux */
-    return i < k->run.sq_count && k->run.mux_free > wg_sq_ready_at(t, k, i);
-}
-
 /* Phase I: requests leave the core. */
 static void emit(wg_tile *t, unsigned core)
 {
@@ -53,8 +31,16 @@ static void emit(wg_tile *t, unsigned core)
     if (k->run.halt == WG_IN_RESET || wg_fast_through_l1(t, k))
         return;
     wg_fast_l1_reached(k);
-    if (wg_core_ahead(t, k) && store_needs_rollback(t, core))
-        wg_core_sync(t, core);
+    if (wg_core_ahead(t, k)) {
+        /* A store was blocked on a full path when the core ran ahead; the path may have room again. */
+        unsigned i = 0;
+        while (i < k->saved.sq_count && wg_sq_peek(&k->saved, i)->path == WG_PATH_OWN_RAM)
+            i++;
+        const wg_store *first = wg_sq_peek(&k->saved, i);
+        if (i < k->saved.sq_count && wg_memory_room(t, core, first->path, first->index) &&
+            !wg_fast_store_leaves(t, core))
+            wg_core_sync(t, core);
+    }
     if (!wg_lsu_wants(t, core) && !wg_fetch_wants(t, core))
         return;
     wg_core_sync(t, core);
