@@ -4,6 +4,9 @@
  * of processor time spent in libttsim_clock. bench/run.py runs it on one library after another.
  *
  * usage: abi_driver LIBRARY KERNELS [NAME…]       (KERNELS: the folder with alu.bin, mem.bin, mop.bin)
+ *
+ * Without names everything is measured but the jobs, whose names begin with `job_`: a library may end the process if it
+ * cannot do one.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -260,7 +263,7 @@ static void math(int argc, char **argv)
 }
 
 /* A kernel for B and the T cores, with parameters in L1: the seconds spent until the words `done` hold 1. */
-enum { PARAMETER = 0x20000, DONE = 8, IN0 = 0x30000, IN1 = 0x31000 };
+enum { PARAMETER = 0x20000, DONE = 8, IN0 = 0x30000, IN1 = 0x31000, OUT = 0x32000, MATRIX = 0x40000 };
 static double four_cores(const char *folder, const char *name, const uint32_t *parameters, unsigned count,
                          unsigned dones)
 {
@@ -332,6 +335,93 @@ static void tiles_moved(int argc, char **argv)
         }
 }
 
+/* ---- Jobs: what a suite of tests does, over and over ------------------------------------------------ */
+
+/* As in kernels/job.c; so many clocks follow each read of a host that polls. */
+enum { FRAME = 0x21000, COMMAND = FRAME, COUNT = FRAME + 32, DONE_T0 = FRAME + 48, ARGUMENTS = FRAME + 128 };
+enum { START = 1, STOP = 2, READY = 0xB0, COMPLETE = 0xFF, CLOCKS = 1, MOST_READS = 1000000 };
+
+static void poll(uint64_t address, uint32_t value)
+{
+    for (unsigned i = 0; i < MOST_READS; i++) {
+        uint32_t word = read_word(address);
+        lib.clock(CLOCKS);
+        if (word == value)
+            return;
+    }
+    fail("a job does not end", "");
+}
+
+typedef struct image {
+    uint32_t at, bytes;
+    uint8_t code[8192];
+} image;
+
+static void load_job(const char *folder, const char *name, image *of)
+{
+    static const char *const core[] = {"trisc0", "trisc1", "trisc2", "brisc"};
+    char path[1024];
+    for (unsigned i = 0; i < 4; i++) {
+        (void)snprintf(path, sizeof path, "%s/job_%s_%s_%s.bin", folder, name, lib.wormhole ? "wh" : "bh", core[i]);
+        FILE *f = fopen(path, "rb");
+        of[i].at = i < 3 ? CODE + i * CODE_STEP : 0;
+        of[i].bytes = f ? ((uint32_t)fread(of[i].code, 1, sizeof of[i].code, f) + 3) & ~3u : 0;
+        if (f)
+            (void)fclose(f);
+        if (!of[i].bytes || of[i].bytes >= sizeof of[i].code)
+            fail("cannot read ", path);
+    }
+}
+
+/* One job from its code to its results: reset, boot, start, wait, read, stop. */
+static void job(const image *of, const uint32_t *parameters, const uint32_t (*in)[1024], uint32_t *out)
+{
+    write_word(debug_regs + SOFT_RESET, ALL_CORES);
+    for (unsigned i = 0; i < 4; i++)
+        lib.write(window(of[i].at), of[i].code, of[i].bytes);
+    for (unsigned i = 0; i < 2; i++) {
+        lib.write(window(IN0 + i * 0x1000), in[i], sizeof in[i]);
+        write_word(PARAMETER + 16 * i, parameters[i]);
+    }
+    lib.write(window(MATRIX), in, 2 * sizeof *in);
+    write_word(COUNT, 0);
+    write_word(debug_regs + SOFT_RESET, ALL_CORES & ~CORE_B);
+    poll(COUNT, READY);
+    write_word(COMMAND, START);
+    poll(COUNT, 1);
+    for (unsigned i = 0; i < 3; i++)
+        poll(DONE_T0 + 16 * i, COMPLETE);
+    lib.read(window(OUT), out, 4096);
+    write_word(COMMAND + 16, STOP);
+    poll(COUNT, 2);
+}
+
+static void jobs(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        uint32_t parameters[2];
+    } all[] = {{"datacopy", {0}}, {"add", {0}},  {"reduce", {0}},    {"tilize", {2}}, {"untilize", {0}},
+               {"gelu", {0}},     {"sort", {0}}, {"matmul", {2, 2}}, {"compute", {0}}};
+    enum { JOBS = 50 };
+    static image of[4];
+    static uint32_t in[2][1024], out[1024];
+    char name[64];
+    for (unsigned i = 0; i < 2048; i++)
+        in[i / 1024][i % 1024] = 0x3F803F80 + i * 0x00130007 % 0x7F007F;
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+        (void)snprintf(name, sizeof name, "job_%s", all[i].name);
+        if (argc < 4 || (!wanted(name, argc, argv) && !wanted("jobs", argc, argv)))
+            continue;
+        load_job(argv[2], all[i].name, of);
+        job(of, all[i].parameters, in, out);
+        double from = processor_seconds();
+        for (unsigned n = 0; n < JOBS; n++)
+            job(of, all[i].parameters, in, out);
+        printf("abi_%s_%s %.6g jobs/s\n", name, lib.wormhole ? "wh" : "bh", JOBS / (processor_seconds() - from));
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -371,6 +461,7 @@ int main(int argc, char **argv)
     if (wanted("tile_product_hifi4", argc, argv))
         tile_products(argv[2], "tile_product_hifi4", 4, 1000);
     tiles_moved(argc, argv);
+    jobs(argc, argv);
     lib.exit();
     return 0;
 }

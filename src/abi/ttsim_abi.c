@@ -126,13 +126,14 @@ static bool enter(const char *function)
 
 static void end_card(void);
 static void answer_signal(void);
+static volatile sig_atomic_t signalled; /* the number of a signal that came; 0: none */
 
 static void leave(void)
 {
     abi.inside = false;
     if (abi.exit_later)
         end_card();
-    else
+    else if (signalled)
         answer_signal();
 }
 
@@ -144,7 +145,6 @@ static void leave(void)
  */
 static const int signals[] = {SIGINT, SIGTERM};
 enum { SIGNALS = sizeof signals / sizeof *signals };
-static volatile sig_atomic_t signalled; /* its number */
 
 static void note_signal(int number)
 {
@@ -231,11 +231,12 @@ static bool print_findings(chip *c)
 {
     const wg_grid *grid = c->card->grid;
     bool serious = print_card(c);
-    for (unsigned i = grid->first_made; i < grid->end_made; i++) {
+    for (unsigned k = 0; k < grid->made_tiles; k++) {
+        const unsigned i = grid->made_at[k];
         const wg_device *dev = grid->tile[i];
-        for (; dev && c->said_tile[i] < wg_finding_count(dev); c->said_tile[i]++)
-            serious |=
-                print_finding(c, i % grid->plan->width, i / grid->plan->width, dev, wg_finding_at(dev, c->said_tile[i]));
+        for (; c->said_tile[i] < wg_finding_count(dev); c->said_tile[i]++)
+            serious |= print_finding(c, i % grid->plan->width, i / grid->plan->width, dev,
+                                     wg_finding_at(dev, c->said_tile[i]));
     }
     return serious;
 }
@@ -355,8 +356,8 @@ static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
 /* The names of the chip's files: %c is its number. */
 static void name_files(chip *c, bool *bad)
 {
-    static const char *const variables[FILES] = {"WAITGATE_CHECK", "WAITGATE_HANG_REPORT", "WAITGATE_TRACE", "WAITGATE_COST_PROFILE",
-                                                 "WAITGATE_REPORT"};
+    static const char *const variables[FILES] = {"WAITGATE_CHECK", "WAITGATE_HANG_REPORT", "WAITGATE_TRACE",
+                                                 "WAITGATE_COST_PROFILE", "WAITGATE_REPORT"};
     const unsigned number = (unsigned)(c - abi.chip);
     for (unsigned k = 0; k < FILES; k++) {
         const char *text = getenv(variables[k]);
@@ -366,7 +367,8 @@ static void name_files(chip *c, bool *bad)
             continue;
         if (abi.chips > 1 && strcmp(text, "-") != 0 && !strstr(text, "%c")) {
             if (!number)
-                say("%s=%s has no %%c for the number of the chip, of which there are several: ignored", variables[k], text);
+                say("%s=%s has no %%c for the number of the chip, of which there are several: ignored", variables[k],
+                    text);
             *bad = true;
             continue;
         }
@@ -420,7 +422,8 @@ static void begin_gdb(bool *bad)
 /* Creates the observers of the tiles; false if there is no memory. */
 static bool begin_reports(bool *bad)
 {
-    const char *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF"), *checks = getenv("WAITGATE_CHECKS");
+    const char *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF"),
+               *checks = getenv("WAITGATE_CHECKS");
     unsigned which = WG_CHECK_RACE;
     char error[1024];
     bool ok = true;
@@ -442,7 +445,8 @@ static bool begin_reports(bool *bad)
         chip *c = &abi.chip[i];
         wg_grid *grid = c->card->grid;
         name_files(c, bad);
-        if (file_of(c, CHECK_FILE) && !(c->check = wg_abi_check_begin(grid, file_of(c, CHECK_FILE), which, abi.symbols)))
+        if (file_of(c, CHECK_FILE) &&
+            !(c->check = wg_abi_check_begin(grid, file_of(c, CHECK_FILE), which, abi.symbols)))
             say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
         begin_watch(c, bad);
         c->hang = wg_abi_hang_begin(grid, file_of(c, HANG_FILE), abi.symbols);
@@ -598,10 +602,11 @@ static void advance_until_finding(uint32_t clocks)
 {
     const uint64_t end = cycle_now() + clocks;
     wg_stop why = WG_STOP_CYCLES;
-    for (unsigned k = 0; k < abi.chips; k++)
-        for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
-            if (abi.chip[k].card->grid->tile[i])
-                wg_stop_on(abi.chip[k].card->grid->tile[i], WG_SEVERITY_WARNING);
+    for (unsigned k = 0; k < abi.chips; k++) {
+        const wg_grid *grid = abi.chip[k].card->grid;
+        for (unsigned i = 0; i < grid->made_tiles; i++)
+            wg_stop_on(grid->tile[grid->made_at[i]], WG_SEVERITY_WARNING);
+    }
     if (abi.cluster)
         wg_cluster_run(abi.cluster, clocks, &why);
     else
@@ -656,7 +661,8 @@ ABI void libttsim_clock(uint32_t clocks)
 static chip *of_device(uint32_t bus_device_function, uint32_t offset)
 {
     const uint32_t device = bus_device_function >> 3;
-    return bus_device_function % 8 == 0 && device < (abi.chips ? abi.chips : 1) && offset % 4 == 0 ? &abi.chip[device] : NULL;
+    return bus_device_function % 8 == 0 && device < (abi.chips ? abi.chips : 1) && offset % 4 == 0 ? &abi.chip[device]
+                                                                                                   : NULL;
 }
 
 /* The chip whose BARs contain a bus address; the first one gets unclaimed addresses. */

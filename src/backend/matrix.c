@@ -671,10 +671,12 @@ static void tick(wg_tile *t)
 
 static bool busy(const wg_tile *t, unsigned thread) { return t->backend.matrix.in_flight[thread % WG_THREADS] != 0; }
 
-static void reset(wg_tile *t)
+static void reset(wg_tile *t) { t->sched.next[WG_AGENT_MATRIX] = WG_NEVER; }
+
+static void abort_all(wg_tile *t)
 {
     memset(&t->backend.matrix, 0, sizeof t->backend.matrix);
-    t->sched.next[WG_AGENT_MATRIX] = WG_NEVER;
+    reset(t);
 }
 
 void wg_matrix_seed(wg_tile *t) { memcpy(t->backend.matrix.prng, t->regs.lreg.prng, sizeof t->backend.matrix.prng); }
@@ -695,6 +697,7 @@ const wg_unit_ops wg_matrix_unit = {
     .name = "Matrix Unit",
     .agent = WG_AGENT_MATRIX,
     .reset = reset,
+    .abort = abort_all,
     .check = check,
     .accept = accept,
     .tick = tick,

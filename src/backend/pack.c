@@ -257,7 +257,7 @@ static void tick(wg_tile *t)
 
 /* ---- Reset ----------------------------------------------------------------------------------------------------- */
 
-static void reset(wg_tile *t) { t->backend.pack = (wg_pack){0}; }
+static void reset(wg_tile *t) { (void)t; }
 
 static void abort_jobs(wg_tile *t, unsigned packers)
 {

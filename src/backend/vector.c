@@ -447,10 +447,12 @@ static bool vector_busy(const wg_tile *t, unsigned thread)
     return thread < WG_THREADS && t->backend.vector.done_at[thread] > t->sched.now;
 }
 
-static void vector_reset(wg_tile *t)
+static void vector_reset(wg_tile *t) { wg_lreg_reset(&t->regs.lreg); }
+
+static void vector_abort(wg_tile *t)
 {
     memset(&t->backend.vector, 0, sizeof t->backend.vector);
-    wg_lreg_reset(&t->regs.lreg);
+    vector_reset(t);
 }
 
 void wg_sfpnop(wg_tile *t, const wg_vector_op *op)
@@ -463,6 +465,7 @@ const wg_unit_ops wg_vector_unit = {
     .name = "Vector Unit",
     .agent = WG_AGENT_VECTOR,
     .reset = vector_reset,
+    .abort = vector_abort,
     .check = vector_check,
     .accept = vector_accept,
     .tick = vector_tick,

@@ -265,11 +265,16 @@ static wg_status through_window(wg_card *card, unsigned index, uint64_t within, 
 
 /* ---- BARs ---------------------------------------------------------------------------------------------- */
 
+static uint64_t bar_base(const wg_card *card, unsigned bar)
+{
+    return (card->pcie.config[4 + bar] & ~UINT32_C(15)) | (uint64_t)card->pcie.config[5 + bar] << 32;
+}
+
 static bool find_bar(const wg_card *card, uint64_t address, unsigned *bar, uint64_t *offset)
 {
     const wg_chip *chip = card->chip;
     for (unsigned i = 0; i < 6; i += 2) {
-        uint64_t base = (card->pcie.config[4 + i] & ~UINT32_C(15)) | (uint64_t)card->pcie.config[5 + i] << 32;
+        const uint64_t base = bar_base(card, i);
         if (!chip->bar_size[i] || address - base >= chip->bar_size[i])
             continue;
         bool alias = i == 4 && chip->bar4_alias;
@@ -281,6 +286,13 @@ static bool find_bar(const wg_card *card, uint64_t address, unsigned *bar, uint6
 }
 
 static size_t least(size_t a, uint64_t b) { return a < b ? a : (size_t)b; }
+
+/* Is it a register of a window? Hosts move windows more often than they access anything else beside memory. */
+static bool in_tlb(const wg_card *card, uint64_t address, uint64_t *offset)
+{
+    *offset = address - bar_base(card, 0) - card->chip->tlb_config;
+    return *offset < 4 * (uint64_t)card->chip->tlb_words;
+}
 
 /* Writes registers of the windows. A window that changes is decoded again. */
 static size_t tlb_access(wg_card *card, uint64_t offset, uint8_t *data, size_t bytes, bool write)
@@ -340,8 +352,6 @@ static size_t registers(wg_card *card, unsigned bar, uint64_t offset, uint8_t *d
         {0, chip->niu_bar[0], chip->niu_bytes, niu0_word, pcie},
         {0, chip->niu_bar[1], chip->niu_bytes, niu1_word, pcie},
         {0, chip->apb_bar, chip->apb_bar ? 0x100000 : 0, apb_word, wg_card_model(card, chip->arc_x, chip->arc_y)}};
-    if (bar == 0 && offset >= chip->tlb_config && offset - chip->tlb_config < 4 * (uint64_t)chip->tlb_words)
-        return tlb_access(card, offset - chip->tlb_config, data, bytes, write);
     if (bar == 0 && chip->csm_bar && offset >= chip->csm_bar && offset - chip->csm_bar < WG_ARC_CSM) {
         bytes = least(bytes, WG_ARC_CSM - (offset - chip->csm_bar));
         at_tile(card, 0, chip->arc_x, chip->arc_y, chip->arc_xbar + 0x10000000 + (offset - chip->csm_bar), data, bytes,
@@ -378,6 +388,14 @@ static inline bool in_last_tile(const wg_card *card, uint64_t address, size_t by
     return bytes && bytes <= p->last_bytes - within && *at < l1 && bytes <= l1 - *at;
 }
 
+/* Does the word of a window's registers have this value already? Hosts set a window before every access, mostly to what it is. */
+static inline bool tlb_holds(const wg_card *card, uint64_t offset, const void *from)
+{
+    uint32_t value;
+    memcpy(&value, from, sizeof value);
+    return offset % 4 == 0 && card->pcie.tlb[offset / 4] == value;
+}
+
 /* One part of an access, up to the end of a window or area. Returns its size. */
 static size_t piece(wg_card *card, uint64_t address, uint8_t *data, size_t bytes, bool write, wg_status *status)
 {
@@ -385,6 +403,8 @@ static size_t piece(wg_card *card, uint64_t address, uint8_t *data, size_t bytes
     unsigned bar, index = p->last_index;
     uint64_t offset, within = address - p->last_base, room = p->last_bytes - within;
     bool found = within < p->last_bytes;
+    if (!found && in_tlb(card, address, &offset))
+        return tlb_access(card, offset, data, bytes, write);
     if (found || find_bar(card, address, &bar, &offset)) {
         if (found || wg_chip_window_at(card->chip, bar, offset, &index, &within, &room)) {
             size_t n = least(bytes, room);
@@ -423,6 +443,8 @@ wg_status wg_card_write(wg_card *card, uint64_t address, const void *from, size_
     uint64_t at;
     if (in_last_tile(card, address, bytes, &at))
         return wg_write(card->pcie.last_tile, at, from, bytes);
+    if (bytes == 4 && in_tlb(card, address, &at) && tlb_holds(card, at, from))
+        return WG_OK;
     for (size_t done = 0; done < bytes;)
         done += piece(card, address + done, (uint8_t *)(uintptr_t)from + done, bytes - done, true, &status);
     return status;

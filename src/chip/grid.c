@@ -143,8 +143,8 @@ wg_status wg_grid_what_if(wg_grid *grid, const wg_what_if *w)
     grid->arch = own ? own : wg_arch_of(grid->desc.arch);
     grid->timing = &grid->arch->timing[grid->desc.profile];
     grid->what_if = w;
-    for (unsigned i = 0; i < grid->tiles; i++)
-        if (grid->tile[i] && wg_device_what_if(grid->tile[i], w) != WG_OK)
+    for (unsigned k = 0; k < grid->made_tiles; k++)
+        if (wg_device_what_if(grid->tile[grid->made_at[k]], w) != WG_OK)
             return wg_grid_fail(grid, WG_ERR_NO_MEMORY, "out of memory");
     return WG_OK;
 }
@@ -197,9 +197,10 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     }
     grid->box[index] = t->box;
     grid->tile[index] = dev;
-    bool any = grid->end_made != 0;
-    grid->first_made = any && grid->first_made < index ? grid->first_made : index;
-    grid->end_made = any && grid->end_made > index + 1 ? grid->end_made : index + 1;
+    unsigned place = grid->made_tiles++;
+    for (; place && grid->made_at[place - 1] > index; place--)
+        grid->made_at[place] = grid->made_at[place - 1];
+    grid->made_at[place] = (uint16_t)index;
     if (grid->made)
         grid->made(grid->made_user, dev, x, y);
     return dev;

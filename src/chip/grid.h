@@ -54,7 +54,9 @@ struct wg_grid {
     wg_grid_desc desc;
     unsigned tiles; /* width * height */
     uint64_t now;
-    unsigned first_made, end_made;      /* the Tensix tiles created so far */
+    uint16_t
+        made_at[WG_GRID_MAX_TILES]; /* the tiles with cores that have been created: indices into tile[], ascending */
+    unsigned made_tiles;            /* how many */
     wg_device *tile[WG_GRID_MAX_TILES]; /* [y * width + x]; NULL: not a Tensix tile, or not created yet */
     uint8_t kind[WG_GRID_MAX_TILES];    /* wg_tile_kind */
     wg_translation translation[2];

@@ -61,8 +61,9 @@ bool wg_grid_link_channel(wg_grid *g, unsigned channel, const wg_grid_link *link
 
 void wg_grid_frames(wg_grid *g, wg_frame_fn sent, void *user)
 {
-    for (unsigned i = g->first_made; i < g->end_made; i++) {
-        wg_eth_link *l = g->tile[i] ? g->tile[i]->tile->link : NULL;
+    for (unsigned m = 0; m < g->made_tiles; m++) {
+        const unsigned i = g->made_at[m];
+        wg_eth_link *l = g->tile[i]->tile->link;
         if (!l || !wg_eth_link_outgoing(l))
             continue;
         for (uint32_t k = l->out.first; k != l->out.end; k++)

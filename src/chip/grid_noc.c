@@ -404,28 +404,29 @@ uint64_t wg_grid_event_next(const wg_grid *g)
 
 void wg_grid_inject(wg_grid *g)
 {
-    for (unsigned i = g->first_made; i < g->end_made; i++) {
-        wg_noc_box *box = g->tile[i] ? g->box[i] : NULL;
-        for (unsigned k = 0; box && k < box->outgoing; k++)
-            if (!route(g, &box->out[k]))
+    for (unsigned k = 0; k < g->made_tiles; k++) {
+        wg_noc_box *box = g->box[g->made_at[k]];
+        for (unsigned n = 0; n < box->outgoing; n++)
+            if (!route(g, &box->out[n]))
                 lost(g);
-        if (box)
-            box->outgoing = 0;
+        box->outgoing = 0;
     }
 }
 
 /* A packet that leaves a NIU in cycle s or later reaches no router before s + noc_niu: the network's horizon. */
 uint64_t wg_grid_route(wg_grid *g, uint64_t end, uint64_t limit)
 {
-    const wg_network_env env = env_of(g);
     const uint64_t now = g->now, niu = g->timing->noc_niu;
     g->first_send = WG_NEVER;
-    for (unsigned i = g->first_made; i < g->end_made; i++)
-        g->first_send = g->sends[i] < g->first_send ? g->sends[i] : g->first_send;
+    for (unsigned k = 0; k < g->made_tiles; k++) {
+        const uint64_t sends = g->sends[g->made_at[k]];
+        g->first_send = sends < g->first_send ? sends : g->first_send;
+    }
     for (;;) {
         uint64_t edge = edge_next(g), moves = wg_network_next(g->network),
                  sends = edge < g->first_send ? edge : g->first_send;
         if (moves < limit && moves - niu < sends) {
+            const wg_network_env env = env_of(g);
             wg_network_step(g->network, &env);
             continue;
         }

@@ -26,7 +26,8 @@ static void look(wg_grid *g, unsigned i)
     }
     bool polls = wg_fast_polls_settled(t, &settled);
     unsigned from_core = 1u + t->timing->path[WG_PATH_NIU0].travel;
-    for (unsigned a = 0; a < WG_AGENT_COUNT; a++) {
+    for (uint32_t some = s->soon | s->far; some; some &= some - 1) {
+        const unsigned a = (unsigned)__builtin_ctz(some);
         uint64_t at = s->next[a];
         bool core = a <= WG_AGENT_CORE_T2, niu = a == WG_AGENT_NIU0 || a == WG_AGENT_NIU1;
         if (at == WG_NEVER || (polls && (core || a == WG_AGENT_REGIONS)))
@@ -50,11 +51,13 @@ static void look_at_touched(wg_grid *g)
     if (g->touches == g->touches_seen)
         return;
     g->touches_seen = g->touches;
-    for (unsigned i = g->first_made; i < g->end_made; i++)
-        if (g->tile[i] && g->tile[i]->touched) {
-            g->tile[i]->touched = false;
-            look(g, i);
+    for (unsigned k = 0; k < g->made_tiles; k++) {
+        wg_device *dev = g->tile[g->made_at[k]];
+        if (dev->touched) {
+            dev->touched = false;
+            look(g, g->made_at[k]);
         }
+    }
 }
 
 typedef struct window {
@@ -80,14 +83,19 @@ static void run_alone(wg_grid *g, unsigned i, uint64_t end, uint64_t limit)
 
 static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
 {
-    window w = {.g = g, .end = end, .limit = limit};
+    window w; /* not all of `due` */
     unsigned n = 0;
     bool watched = false;
-    for (unsigned i = g->first_made; i < g->end_made; i++)
+    w.g = g;
+    w.end = end;
+    w.limit = limit;
+    for (unsigned k = 0; k < g->made_tiles; k++) {
+        const unsigned i = g->made_at[k];
         if (g->next[i] < end) {
             watched |= g->tile[i]->tile->watched != 0;
             w.due[n++] = (uint16_t)i;
         }
+    }
     /* Observers are called on the caller's thread. A single tile does not pay for a second thread. */
     if (n > 1 && g->desc.threads > 1 && !watched)
         wg_workers_run(&g->workers, g->desc.threads, n, run_tile, &w);
@@ -103,8 +111,8 @@ static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
 /* Everything is idle: is the work done, or does the chip hang? */
 static wg_stop at_rest(const wg_grid *g)
 {
-    for (unsigned i = 0; i < g->tiles; i++)
-        if (g->tile[i] && (g->endless[i] || wg_device_at_rest(g->tile[i]) == WG_STOP_HUNG))
+    for (unsigned k = 0; k < g->made_tiles; k++)
+        if (g->endless[g->made_at[k]] || wg_device_at_rest(g->tile[g->made_at[k]]) == WG_STOP_HUNG)
             return WG_STOP_HUNG;
     return WG_STOP_DONE;
 }
@@ -120,9 +128,9 @@ static uint64_t round_up(uint64_t cycle) { return (cycle + GRID - 1) / GRID * GR
 static uint64_t ends_at(const wg_grid *g)
 {
     uint64_t end = 0;
-    for (unsigned i = g->first_made; i < g->end_made; i++) {
-        const wg_device *dev = g->tile[i];
-        uint64_t at = !dev ? 0 : g->endless[i] ? g->endless[i] : dev->rest_at;
+    for (unsigned k = 0; k < g->made_tiles; k++) {
+        const unsigned i = g->made_at[k];
+        const uint64_t at = g->endless[i] ? g->endless[i] : g->tile[i]->rest_at;
         if (at != WG_NEVER && at > end)
             end = at;
     }
@@ -135,11 +143,11 @@ bool wg_grid_hangs(const wg_grid *g, uint64_t *since)
     *since = 0;
     if (wg_grid_event_next(g) != WG_NEVER)
         return false;
-    for (unsigned i = g->first_made; i < g->end_made; i++) {
-        const wg_device *dev = g->tile[i];
-        if (dev && g->next[i] != WG_NEVER && !g->endless[i])
+    for (unsigned k = 0; k < g->made_tiles; k++) {
+        const unsigned i = g->made_at[k];
+        if (g->next[i] != WG_NEVER && !g->endless[i])
             return false;
-        uint64_t at = !dev ? 0 : g->endless[i] ? g->endless[i] : dev->rest_at;
+        const uint64_t at = g->endless[i] ? g->endless[i] : g->tile[i]->rest_at;
         if (at != WG_NEVER && at > *since)
             *since = at;
     }
@@ -148,9 +156,9 @@ bool wg_grid_hangs(const wg_grid *g, uint64_t *since)
 
 bool wg_grid_stopped(const wg_grid *g, wg_stop *why)
 {
-    for (unsigned i = 0; i < g->tiles; i++) {
-        const wg_device *dev = g->tile[i];
-        if (!dev || (!dev->stop_requested && !dev->until.mask))
+    for (unsigned k = 0; k < g->made_tiles; k++) {
+        const wg_device *dev = g->tile[g->made_at[k]];
+        if (!dev->stop_requested && !dev->until.mask)
             continue;
         *why = dev->stop_requested ? WG_STOP_FINDING : WG_STOP_UNTIL;
         if (dev->stop_requested || wg_device_until_holds(dev))
@@ -173,12 +181,12 @@ static wg_stop run(wg_grid *g, uint64_t limit, uint64_t ahead, run_mode mode)
         return why;
     }
     g->quiet_until = 0;
-    for (unsigned i = 0; i < g->tiles; i++)
-        if (g->tile[i]) {
-            wg_device_may_stop(g->tile[i], mode != ADVANCE);
-            if (may_stop)
-                g->tile[i]->stop_requested = false;
-        }
+    for (unsigned k = 0; k < g->made_tiles; k++) {
+        wg_device *dev = g->tile[g->made_at[k]];
+        wg_device_may_stop(dev, mode != ADVANCE);
+        if (may_stop)
+            dev->stop_requested = false;
+    }
     look_at_touched(g);
     while (g->now < limit) {
         uint64_t sends = wg_grid_route(g, g->now, limit), next = wg_grid_event_next(g);
@@ -187,7 +195,8 @@ static wg_stop run(wg_grid *g, uint64_t limit, uint64_t ahead, run_mode mode)
         uint64_t others = WG_NEVER, first = WG_NEVER; /* when a second tile is busy */
         unsigned one = 0;
         bool over = next == WG_NEVER;
-        for (unsigned i = g->first_made; i < g->end_made; i++) {
+        for (unsigned k = 0; k < g->made_tiles; k++) {
+            const unsigned i = g->made_at[k];
             over &= g->next[i] == WG_NEVER || g->endless[i];
             if (g->next[i] < first) {
                 others = first;
@@ -223,7 +232,8 @@ static wg_stop run(wg_grid *g, uint64_t limit, uint64_t ahead, run_mode mode)
         else
             run_window(g, end, ahead);
     }
-    wg_grid_route(g, g->now, limit);
+    if (wg_grid_event_next(g) != WG_NEVER)
+        wg_grid_route(g, g->now, limit);
     if (may_stop && why == WG_STOP_CYCLES)
         wg_grid_stopped(g, &why);
     if (may_stop && why != WG_STOP_CYCLES) /* a host that runs the chip in short stretches leaves idle tiles behind */
@@ -233,24 +243,25 @@ static wg_stop run(wg_grid *g, uint64_t limit, uint64_t ahead, run_mode mode)
 
 bool wg_grid_observed(const wg_grid *g)
 {
-    for (unsigned i = g->first_made; i < g->end_made; i++)
-        if (g->tile[i] && g->tile[i]->tile->watched)
+    for (unsigned k = 0; k < g->made_tiles; k++)
+        if (g->tile[g->made_at[k]]->tile->watched)
             return true;
     return false;
 }
 
 void wg_grid_run_begins(wg_grid *g)
 {
-    for (unsigned i = 0; i < g->tiles; i++)
-        if (g->tile[i])
-            g->tile[i]->stop_requested = false;
+    for (unsigned k = 0; k < g->made_tiles; k++)
+        g->tile[g->made_at[k]]->stop_requested = false;
 }
 
 void wg_grid_run_ends(wg_grid *g)
 {
-    for (unsigned i = 0; i < g->tiles; i++) /* bring all tiles to one cycle for inspection */
-        if (g->tile[i] && g->tile[i]->tile->sched.now < g->now)
-            wg_look(g->tile[i]);
+    for (unsigned k = 0; k < g->made_tiles; k++) { /* bring all tiles to one cycle for inspection */
+        wg_device *dev = g->tile[g->made_at[k]];
+        if (dev->tile->sched.now < g->now)
+            wg_look(dev);
+    }
 }
 
 /* Is only the tile's link active, with acknowledgements or in wait of a change? */
@@ -269,10 +280,9 @@ wg_status wg_grid_window(wg_grid *g, uint64_t end, uint64_t limit, bool may_stop
         run(g, end, limit, may_stop ? WINDOW : ADVANCE);
     *rest = (wg_grid_rest){.over = true, .next = wg_grid_event_next(g)};
     rest->over = rest->next == WG_NEVER;
-    for (unsigned i = g->first_made; i < g->end_made; i++) {
-        const wg_tile *t = g->tile[i] ? g->tile[i]->tile : NULL;
-        if (!t)
-            continue;
+    for (unsigned k = 0; k < g->made_tiles; k++) {
+        const unsigned i = g->made_at[k];
+        const wg_tile *t = g->tile[i]->tile;
         rest->over &= g->next[i] == WG_NEVER || g->endless[i] || only_link(t);
         rest->next = g->next[i] < rest->next ? g->next[i] : rest->next;
     }
@@ -308,9 +318,8 @@ wg_status wg_grid_run(wg_grid *grid, uint64_t cycles, wg_stop *stop)
 uint64_t wg_grid_state_hash(wg_grid *grid)
 {
     uint64_t h = grid->now;
-    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
-        if (grid->tile[i])
-            h = (h ^ wg_state_hash(grid->tile[i])) * UINT64_C(0x9E3779B97F4A7C15) + i;
+    for (unsigned k = 0; k < grid->made_tiles; k++)
+        h = (h ^ wg_state_hash(grid->tile[grid->made_at[k]])) * UINT64_C(0x9E3779B97F4A7C15) + grid->made_at[k];
     h = (h ^ grid->packets) * UINT64_C(0x9E3779B97F4A7C15);
     h ^= wg_dram_hash(&grid->dram);
     for (unsigned k = 0; k < WG_TILE_KINDS; k++)

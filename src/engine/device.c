@@ -226,6 +226,17 @@ static uint64_t undisturbed(const wg_tile *t, uint64_t end)
 }
 
 /*
+ * How far cores may run ahead through private work. Time that passes for a host is continued as a rule, and the host looks at
+ * memory rather than at cores, which a rollback would bring to the present cycle. Whoever runs until something stops looks at
+ * everything.
+ */
+static uint64_t ahead_limit(uint64_t limit, bool may_stop)
+{
+    enum { BEYOND = 256 };
+    return may_stop || limit > WG_NEVER - 1 - BEYOND ? limit : limit + BEYOND;
+}
+
+/*
  * Runs to `limit`. With `may_stop`, returns where rule 11 ends a run; without, idle time passes until the limit, since a host
  * may act then.
  */
@@ -234,6 +245,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     wg_tile *t = dev->tile;
     wg_schedule *s = &t->sched;
     t->limit = t->horizon = limit;
+    t->ahead_limit = ahead_limit(limit, may_stop);
     t->l1_watched = may_stop && dev->until.mask;
     if (may_stop != t->poll.may_stop) { /* rounds that were skipped do not count */
         t->poll.may_stop = may_stop;
@@ -301,6 +313,7 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
     wg_tile *t = dev->tile;
     wg_schedule *s = &t->sched;
     t->limit = limit;
+    t->ahead_limit = ahead_limit(limit, t->poll.may_stop);
     t->horizon = end;
     t->l1_watched = dev->until.mask;
     dev->rest_at = WG_NEVER;

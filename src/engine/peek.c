@@ -206,10 +206,21 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
     return WG_OK;
 }
 
+/*
+ * As wg_reach(), for whoever only reads memory. Cores that ran ahead have not changed it, and neither has a tile that is behind the
+ * chip's clock because it had nothing to do.
+ */
+static void reach_memory(wg_device *dev)
+{
+    const wg_tile *t = dev->tile;
+    if (t->poll.settled || t->spec->heartbeat || wg_any_watched(t))
+        wg_reach(dev);
+}
+
 wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 {
     if (address < dev->tile->spec->l1_bytes)
-        wg_reach(dev);
+        reach_memory(dev);
     else /* the read may consume something */
         wg_act(dev);
     if (!wg_tile_bus_read(dev->tile, address, to, bytes))

@@ -413,7 +413,7 @@ bool wg_poll_look(wg_tile *t, uint64_t limit, bool stop_if_endless)
         p->stop_at = every ? p->look_at : p->reference + interval(p->references - 1);
     }
     if (stop_if_endless) /* a run-ahead would only be rolled back */
-        t->limit = every && p->references ? t->sched.now + 1 : limit;
+        t->limit = t->ahead_limit = every && p->references ? t->sched.now + 1 : limit;
     return found;
 }
 

@@ -78,8 +78,10 @@ uint64_t wg_tile_next(const wg_tile *t)
         if (s->next[__builtin_ctz(mask)] <= s->now)
             return s->now;
     uint64_t next = WG_NEVER;
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        next = s->next[i] < next ? s->next[i] : next;
+    for (uint32_t mask = s->soon | s->far; mask; mask &= mask - 1) {
+        const uint64_t at = s->next[__builtin_ctz(mask)];
+        next = at < next ? at : next;
+    }
     return next > s->now ? next : s->now;
 }
 

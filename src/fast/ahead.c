@@ -17,7 +17,7 @@ uint64_t wg_fast_ahead_until(const wg_tile *t, unsigned core)
     const uint64_t next = t->sched.now + 1;
     if (!wg_fast(t, WG_FAST_AHEAD))
         return next;
-    return wg_max64(wg_min64(wg_min64(t->limit, t->sched.now + WG_RUN_AHEAD), wg_lsu_bound(t, core)), next);
+    return wg_max64(wg_min64(wg_min64(t->ahead_limit, t->sched.now + WG_RUN_AHEAD), wg_lsu_bound(t, core)), next);
 }
 
 void wg_fast_checkpoint(wg_tile *t, unsigned core)

@@ -361,14 +361,13 @@ leave:
     number += (uint64_t)(op - from);
     pc = WG_PC_OF(op);
     c = base + op->at;
+    k->reached = c; /* stores may have left own RAM's queue for an access that is made in that cycle */
     if (op != from) {
         last = c - 1 > last ? c - 1 : last;
         if (lag)
             lag = lag_behind(from, op - 1, c - entry, lag, &dests);
-    } else {
-        k->reached = entry;
-        if (lag && c > entry) /* it stalled for a result of the previous line */
-            lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
+    } else if (lag && c > entry) { /* it stalled for a result of the previous line */
+        lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
     }
 out:
     run->r[0] = 0;

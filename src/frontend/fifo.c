@@ -23,7 +23,7 @@
 static bool is_zero(const wg_tile *t, uint32_t pc)
 {
     static const uint8_t zero[16];
-    return pc < t->spec->l1_bytes && memcmp(t->l1 + (pc & ~15u), zero, sizeof zero) == 0;
+    return t->l1 && pc < t->spec->l1_bytes && memcmp(t->l1 + (pc & ~15u), zero, sizeof zero) == 0;
 }
 
 /*

@@ -188,7 +188,7 @@ typedef struct wg_core {
     wg_core_run run;
     wg_core_run saved; /* the checkpoint of a run-ahead, as of saved_at */
     uint64_t saved_at; /* WG_NEVER: the core has not run ahead */
-    uint64_t reached;  /* since saved_at, the frontend has acted for an instruction that may enter EX1 in this cycle */
+    uint64_t reached;  /* since saved_at, the core has acted for an instruction that may enter EX1 in this cycle */
     uint32_t saved_fcsr;
     uint64_t stop;      /* the present run-ahead ends before this cycle, and so do its effects on later ones */
     uint64_t l1_until;  /* if l1_ahead: the cycle up to which it ran ahead */

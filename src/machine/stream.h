@@ -45,7 +45,7 @@ typedef struct wg_stream {
     } read[WG_STREAM_FIFO];
     uint8_t messages, reads;
     uint8_t state;                 /* wg_stream_state */
-    bool source_meets, dest_meets; /* a handshake precedes the next phase */
+    bool source_met, dest_met;     /* no handshake precedes the next phase */
     bool waits_ready;              /* receivers are not all known to be ready */
     bool asks;                     /* a handshake request has to be sent */
     bool greet;                    /* a handshake response has to be sent */

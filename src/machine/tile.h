@@ -36,6 +36,7 @@ typedef struct wg_tile wg_tile;
 struct wg_device;
 
 enum { WG_SHORTCUTS_MOST = 16 }; /* shortcuts */
+enum { WG_ROWS_FOUND = 4 };      /* rows of the address map that a core used last */
 
 struct wg_tile {
     /* Environment: set at creation, not part of a snapshot. */
@@ -45,7 +46,8 @@ struct wg_tile {
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
     uint64_t watched;          /* event kinds that are observed */
-    uint64_t limit;            /* the run ends before this cycle: run-ahead stops there */
+    uint64_t limit;            /* the run ends before this cycle: nobody outside looks at L1 before */
+    uint64_t ahead_limit;      /* private work runs ahead no further than to this cycle */
     uint64_t horizon;          /* everything that arrives from outside before this cycle is known */
     bool lockstep;
     uint32_t fast, fast_wanted; /* shortcuts that may be taken now, and in general (machine/fast.h) */
@@ -69,7 +71,8 @@ struct wg_tile {
         wg_request_queue queue;
         uint32_t active;
         uint8_t turn;
-    } l1_saved;            /* … and what else of L1 it changes, as of its checkpoint */
+    } l1_saved; /* … and what else of L1 it changes, as of its checkpoint */
+    const struct wg_map_row *row_found[WG_CORES][2][WG_ROWS_FOUND]; /* of the address map, for wg_tile_route() */
     const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
     wg_insn acting; /* the instruction that touches are attributed to, while they are observed (report/touch.h) */
@@ -97,6 +100,8 @@ static inline bool wg_tile_predictor_off(const wg_tile *t, unsigned core)
     return t->regs.config.bank[0][2] & t->spec->core[core].predictor_off;
 }
 bool wg_tile_may_prefetch(const wg_tile *t, unsigned core, uint32_t line);
+/* As wg_address_route(), for accesses that happen. */
+wg_route wg_tile_route(wg_tile *t, unsigned core, uint32_t address, bool is_write);
 /* May the core emit another write on this path? Decided here: a path holds as many as it has stages. */
 static inline bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
 {

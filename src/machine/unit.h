@@ -21,7 +21,8 @@ struct wg_tile;
 typedef struct wg_unit_ops {
     const char *name;
     uint8_t agent; /* wg_agent */
-    void (*reset)(struct wg_tile *t);
+    void (*reset)(struct wg_tile *t); /* power-on: the state is zero, and what stays zero is not touched */
+    void (*abort)(struct wg_tile *t); /* soft reset, from any state; NULL: the unit has none */
     /*
      * May `insn` start in cycle t->sched.now? On false, fills *why. Reports nothing and changes nothing but caches of
      * decoded configuration. One exception: in profile silicon, an instruction that waits for a block of Dst waits inside

@@ -45,8 +45,7 @@ const wg_niu_map *wg_niu_map_of(const wg_tile *t)
 
 void wg_niu_regs_reset(wg_tile *t)
 {
-    uint16_t coordinate = t->regions.niu.coordinate;
-    t->regions.niu = (wg_niu_regs){.coordinate = coordinate};
+    const uint16_t coordinate = t->regions.niu.coordinate;
     wg_streams_reset(&t->regions.niu.streams);
     for (unsigned noc = 0; noc < 2; noc++)
         t->regions.niu.word[noc][wg_niu_map_of(t)->logical / 4] = coordinate;

@@ -81,10 +81,7 @@ bool wg_stream_auto_config(const wg_tile *t, unsigned i) { return wg_stream_flag
 
 void wg_streams_reset(wg_streams *s)
 {
-    memset(s, 0, sizeof *s);
     s->due = WG_NEVER;
-    for (unsigned i = 0; i < STREAMS; i++)
-        s->stream[i].source_meets = s->stream[i].dest_meets = true;
 }
 
 void wg_stream_stir(wg_tile *t, unsigned i)
@@ -340,7 +337,7 @@ void wg_stream_advance(wg_tile *t, unsigned i)
 
 void wg_stream_restart(wg_tile *t, unsigned i)
 {
-    *at(t, i) = (wg_stream){.source_meets = true, .dest_meets = true};
+    *at(t, i) = (wg_stream){0};
     t->regions.niu.streams.active &= ~(UINT64_C(1) << i);
     show(t, i);
 }
@@ -370,8 +367,8 @@ static void end_phase(wg_tile *t, unsigned i)
 {
     wg_stream_flags f = wg_stream_flags_of(t, i);
     wg_stream *s = at(t, i);
-    s->source_meets = f.source_changes;
-    s->dest_meets = f.dest_changes;
+    s->source_met = !f.source_changes;
+    s->dest_met = !f.dest_changes;
     interrupt_phase(t, i, 2);
     if (f.auto_config) {
         begin_loading(t, i);
@@ -389,7 +386,7 @@ static void start_step(wg_tile *t, unsigned i)
     wg_stream *s = at(t, i);
     s->state = WG_STREAM_RUNNING;
     interrupt_phase(t, i, 1);
-    if (f.from_stream && s->source_meets && s->left) {
+    if (f.from_stream && !s->source_met && s->left) {
         set(t, i, WG_SR_WR_PTR, 0);
         if (!s->held) {
             set(t, i, WG_SR_RD_PTR, 0);
@@ -398,7 +395,7 @@ static void start_step(wg_tile *t, unsigned i)
         s->greet = true;
     }
     s->waits_ready = false;
-    if (f.to_stream && s->dest_meets && s->left) {
+    if (f.to_stream && !s->dest_met && s->left) {
         set(t, i, WG_SR_DEST_WR_PTR, 0);
         s->waits_ready = !wg_stream_met(t, i);
         if (s->waits_ready)
@@ -420,7 +417,7 @@ void wg_stream_is_ready(wg_tile *t, unsigned i, uint32_t value)
 void wg_stream_is_asked(wg_tile *t, unsigned i)
 {
     wg_stream *s = at(t, i);
-    if (s->state == WG_STREAM_RUNNING && wg_stream_flags_of(t, i).from_stream && s->source_meets && !s->got_data)
+    if (s->state == WG_STREAM_RUNNING && wg_stream_flags_of(t, i).from_stream && !s->source_met && !s->got_data)
         s->greet = true;
     wg_stream_stir(t, i);
 }

@@ -172,7 +172,7 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
                  bool *checkpointed)
 {
     wg_core *k = &t->core[core];
-    const unsigned queued = k->run.sq_count;
+    const bool known = k->run.sq_count && !wg_sq_first_changes(&k->run); /* `stop` allows for it, or it is blocked */
     wg_cursor_put(&k->run, q);
     if (!wg_step(t, core, op, e))
         return false;
@@ -185,7 +185,7 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
         *stop = wg_min64(*stop, wg_max64(t->sched.next[WG_AGENT_HOST], t->sched.now + 1));
     }
     /* Do not run past the next externally visible store. */
-    if (k->run.sq_count && (!queued || wg_sq_first_changes(&k->run)))
+    if (k->run.sq_count && (!known || wg_sq_first_changes(&k->run)))
         *stop = wg_min64(*stop, wg_lsu_next(t, core));
     if (wg_core_log_full(k))
         *stop = 0;
@@ -335,6 +335,8 @@ enter:
             is = execute(t, core, op, e, &q, &stop, &settled);
         if (is == LATER || (is == OTHER && !step(t, core, op, e, &q, &stop, &checkpointed))) {
             run->ordered = ordered;
+            if (e > now) /* stores may have left own RAM's queue for it */
+                k->reached = e;
             wg_cursor_put(run, &q);
             return e;
         }
@@ -368,7 +370,7 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
     stop = wg_min64(stop, wg_fetch_next(t, core));
     if (stop > t->sched.now + 1)
         stop = wg_min64(stop, wg_lsu_next(t, core));
-    k->stop = stop;
+    k->stop = wg_min64(stop, t->limit); /* an instruction of this cycle has no checkpoint */
     return wg_fast_takes_exec(t) ? wg_fast_exec(t, core, stop) : wg_exec_queued(t, core, stop);
 }
 

@@ -12,10 +12,8 @@
  * Derives the retire queue from `lag`, which whole lines leave behind: the newest instruction retires `lag` cycles after it
  * entered EX1, each older one a cycle earlier.
  */
-void wg_begin_queue(wg_core_run *run)
+void wg_begin_queue_anew(wg_core_run *run)
 {
-    if (run->queued)
-        return;
     memset(run->retired, 0, sizeof run->retired);
     memset(run->filled, 0, sizeof run->filled);
     if (!run->lag)

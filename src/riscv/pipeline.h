@@ -129,7 +129,12 @@ static inline void wg_entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64
 bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const wg_op *op, uint64_t *out,
               wg_stall *why);
 /* Starts the retire queue, entry by entry; ends it once no load is in flight and no store leaves before `stop`. */
-void wg_begin_queue(wg_core_run *run);
+void wg_begin_queue_anew(wg_core_run *run);
+static inline void wg_begin_queue(wg_core_run *run)
+{
+    if (!run->queued)
+        wg_begin_queue_anew(run);
+}
 bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop);
 
 /* How many `.ttinsn` are pushed at once: this one and its successors in the line. */

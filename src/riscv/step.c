@@ -52,7 +52,7 @@ static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
     } else if (x->address - WG_RAM_BASE < t->spec->core[core].ram_bytes) {
         x->path = WG_PATH_OWN_RAM;
     } else {
-        wg_route route = wg_address_route(t->spec, core, x->address, x->kind == WG_EX1_STORE);
+        wg_route route = wg_tile_route(t, core, x->address, x->kind == WG_EX1_STORE);
         x->path = route.path;
         x->index = route.index;
     }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "machine/request.h"
+#include "machine/tile.h"
 
 static bool visible(const wg_map_row *r, unsigned viewer, bool is_write)
 {
@@ -48,13 +48,25 @@ const wg_map_row *wg_map_nearest(const wg_tile_spec *spec, unsigned viewer, uint
     return best;
 }
 
-wg_route wg_address_route(const wg_tile_spec *spec, unsigned core, uint32_t address, bool is_write)
+static inline wg_route route_by(const wg_map_row *r, const wg_tile_spec *spec, unsigned core, uint32_t address)
 {
-    const wg_map_row *r = wg_map_find(spec, core, address, is_write);
     if (!r)
         return (wg_route){.path = WG_PATH_UNMAPPED, .offset = address};
     uint8_t index = r->index;
     if (index == WG_MAP_OWN)
         index = r->path == WG_PATH_OWN_RAM ? (uint8_t)core : spec->core[core].thread;
     return (wg_route){.path = r->path, .index = index, .offset = address - r->first};
+}
+
+wg_route wg_address_route(const wg_tile_spec *spec, unsigned core, uint32_t address, bool is_write)
+{
+    return route_by(wg_map_find(spec, core, address, is_write), spec, core, address);
+}
+
+wg_route wg_tile_route(wg_tile *t, unsigned core, uint32_t address, bool is_write)
+{
+    const wg_map_row **found = &t->row_found[core][is_write][address >> 18 & (WG_ROWS_FOUND - 1)], *r = *found;
+    if (!r || address - r->first > r->last - r->first)
+        *found = r = wg_map_find(t->spec, core, address, is_write);
+    return route_by(r, t->spec, core, address);
 }

@@ -13,7 +13,7 @@ wg_region_answer wg_dst_window(wg_tile *t, const wg_request *req, uint32_t value
 {
     (void)why;
     bool is_write = req->kind == WG_REQ_WRITE;
-    wg_route r = wg_address_route(t->spec, req->core, req->address, is_write);
+    wg_route r = wg_tile_route(t, req->core, req->address, is_write);
     bool documented = is_write ? wg_dst_riscv_write(t, r.index, r.offset, req->bytes, req->data)
                                : wg_dst_riscv_read(t, r.index, r.offset, req->bytes, value);
     if (!documented)

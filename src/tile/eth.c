@@ -34,7 +34,7 @@ void wg_eth_reset(wg_tile *t)
 {
     const wg_eth_regs_spec *spec = t->spec->eth;
     wg_eth *e = &t->regions.eth;
-    *e = (wg_eth){.wdt = UINT32_MAX};
+    e->wdt = UINT32_MAX;
     if (!spec)
         return;
     for (const wg_eth_block *b = spec->block; b < spec->block + spec->blocks; b++)

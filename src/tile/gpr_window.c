@@ -13,7 +13,7 @@
 wg_region_answer wg_gpr_window(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)
 {
     (void)why;
-    wg_route r = wg_address_route(t->spec, req->core, req->address, req->kind == WG_REQ_WRITE);
+    wg_route r = wg_tile_route(t, req->core, req->address, req->kind == WG_REQ_WRITE);
     uint32_t at = r.index * (uint32_t)sizeof t->regs.gpr.r[0] + r.offset;
     uint32_t room = (uint32_t)sizeof t->regs.gpr.r - at, bytes = req->bytes < room ? req->bytes : room;
     uint8_t *gpr = (uint8_t *)t->regs.gpr.r + at;

@@ -43,7 +43,7 @@ wg_region_answer wg_mailbox_write(wg_tile *t, const wg_request *req, uint32_t va
     (void)value;
     uint64_t now = t->sched.now;
     unsigned from = mailbox_of(req->core) % WG_MAILBOX_CORES;
-    unsigned to = wg_address_route(t->spec, req->core, req->address, true).index % WG_MAILBOX_CORES;
+    unsigned to = wg_tile_route(t, req->core, req->address, true).index % WG_MAILBOX_CORES;
     wg_fifo *sent = t->regions.mailbox.fifo[from];
     unsigned taken = 0;
     for (unsigned i = 0; i < WG_MAILBOX_CORES; i++)
@@ -66,7 +66,7 @@ wg_region_answer wg_mailbox_read(wg_tile *t, const wg_request *req, uint32_t val
 {
     uint64_t now = t->sched.now;
     unsigned to = mailbox_of(req->core) % WG_MAILBOX_CORES;
-    unsigned from = wg_address_route(t->spec, req->core, req->address, false).index % WG_MAILBOX_CORES;
+    unsigned from = wg_tile_route(t, req->core, req->address, false).index % WG_MAILBOX_CORES;
     wg_fifo *f = &t->regions.mailbox.fifo[from][to];
     bool any = wg_fifo_readable(f, now) != 0;
     uint32_t got = any;

@@ -12,7 +12,7 @@ wg_region_answer wg_slow_ram(wg_tile *t, const wg_request *req, uint32_t value[4
 {
     (void)why;
     bool is_write = req->kind == WG_REQ_WRITE;
-    wg_route r = wg_address_route(t->spec, req->core, req->address, is_write);
+    wg_route r = wg_tile_route(t, req->core, req->address, is_write);
     unsigned owner = r.index % WG_CORES, bytes = req->bytes < 16 ? req->bytes : 16;
     if (is_write) {
         wg_core_ram_write(t, owner, r.offset, bytes, req->data);

@@ -173,7 +173,7 @@ static void registers_edge(wg_tile *t, uint32_t rising)
 /* Drops the unit's instructions in flight. Decided here: the Vector Unit's registers get their reset values. */
 static void abort_unit(wg_tile *t, unsigned unit)
 {
-    wg_units[unit]->reset(t);
+    wg_units[unit]->abort(t);
     wg_wake_idle_watchers(&t->sched);
 }
 

@@ -32,7 +32,7 @@ static wg_region_answer semaphore(wg_tile *t, const wg_request *req, unsigned in
 
 wg_region_answer wg_sync_window(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)
 {
-    unsigned thread = wg_address_route(t->spec, req->core, req->address, req->kind == WG_REQ_WRITE).index % WG_THREADS;
+    unsigned thread = wg_tile_route(t, req->core, req->address, req->kind == WG_REQ_WRITE).index % WG_THREADS;
     uint32_t offset = req->address & 0xFFFF;
     if (req->core == WG_CORE_B)
         return wg_pcbuf_b(t, thread, req, value, why);

@@ -591,7 +591,7 @@ static void test_idle(void **state)
     }
     pass(&r, UINT64_C(1000000000000));
     for (unsigned i = 0; i < 32; i++)
-        assert_int_equal(wg_cluster_chip(r.c, i)->end_made, 0);
+        assert_int_equal(wg_cluster_chip(r.c, i)->made_tiles, 0);
     wg_cluster_destroy(r.c);
 }
 
