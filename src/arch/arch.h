@@ -100,7 +100,7 @@ struct wg_arch {
     uint8_t icache_ways;
     uint8_t l0_lines;           /* 16-byte L0 data cache lines, 0: no cache */
     uint8_t l0_flush_period;    /* the L0 flushes itself after this many requests */
-    uint8_t predictor_branches; /* size of a table of last directions, in branches; 0: counters, by history */
+    uint16_t predictor_branches; /* size of the table of last directions: a power of two, at most WG_BRANCHES */
     bool store_coalescing;
     bool debug_steps_twice;     /* the debug interface executes one instruction for two commands to step */
     bool fence_orders;          /* WH executes fence as a no-op */

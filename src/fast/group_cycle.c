@@ -499,10 +499,10 @@ static inline void branch(wg_tile *t, core_group *w, core_slot *m, const wg_op *
 {
     wg_core_run *run = m->run;
     const uint32_t pc = run->pc;
-    const uint8_t *last = &m->k->predictor[wg_predict_counter(m->k, pc)], counter = *last;
-    const uint32_t *place = wg_predict_place(m->k, pc), entry = *place;
+    const unsigned entries = wg_predictor(t, m->core);
+    const uint32_t *place = wg_predict_place(m->k, entries ? entries : 1, pc), entry = *place;
     wg_step_branch(t, m->core, op, e);
-    wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, counter != *last || entry != *place);
+    wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, entry != *place);
     m->op = run->pc == pc + 4 ? op + 1 : NULL;
 }
 
