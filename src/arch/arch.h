@@ -53,7 +53,7 @@ typedef struct wg_path_timing {
 typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
     uint8_t atomic_extra;    /* further cycles until an L1 atomic's response */
-    uint8_t semaphore_extra; /* further cycles until a semaphore's value arrives */
+    uint8_t sync_extra;      /* further cycles until a value from a PC buffer window arrives */
     uint8_t mispredict_bubble;
     uint8_t mul_result;        /* EX1 entry to result */
     uint8_t mul_occupies;      /* cycles a multiply occupies EX1 */

@@ -193,9 +193,9 @@ const wg_arch wg_arch_bh = {
              * nine (the same, with a thread that moves from block to block). matrix_stages: measured on 36 rows of
              * STALLWAIT(STALL_SFPU, MATH) after SETRWC and INCRWC, all of which are three cycles too short without it.
              * arithmetic_stages: measured on six rows of GMPOOL and ELWADD before such a wait. bank_return: measured on
-             * sixteen rows that hand over a bank per face (products in one phase, reductions of columns). semaphore_extra:
-             * measured on 20 rows of unpack threads whose cores poll a semaphore for each tile; all are three cycles too
-             * short without it. The documents give the shortest time of any word of that window, which fits manual TTSync.
+             * sixteen rows that hand over a bank per face (products in one phase, reductions of columns). sync_extra:
+             * measured on 20 rows of unpack threads whose cores poll a semaphore for each tile, and on 29 bursts of one thread
+             * until manual TTSync says that it is idle; all are three cycles too short without it.
              * unpack_clear: measured on six rows of a clear and an unpack into the same bank, per face (reductions to a
              * scalar). SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: a
              * multiply-add before the store costs only its own cycle; before other readers it costs more). noc_data: measured
@@ -212,7 +212,7 @@ const wg_arch wg_arch_bh = {
              */
             [WG_PROFILE_SILICON] = {PATHS,
                                     .matrix_latency = WG_LATENCY_MVMUL,
-                                    .semaphore_extra = 3,
+                                    .sync_extra = 3,
                                     .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
                                     .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1,
                                     .bank_return = 4,
