@@ -58,6 +58,7 @@ typedef struct wg_timing {
     uint8_t mul_result;        /* EX1 entry to result */
     uint8_t mul_occupies;      /* cycles a multiply occupies EX1 */
     uint8_t push_fuse;         /* `.ttinsn` pushed per cycle, at most */
+    uint8_t push_credit;       /* cycles until a T core knows of a freed place in its first FIFO */
     uint8_t mop_gap;           /* idle cycles after an expansion unless a MOP follows */
     uint8_t matrix_latency;    /* of arithmetic, by insns.def */
     uint8_t matrix_stages;     /* least time of an instruction in the Matrix Unit */

@@ -213,6 +213,7 @@ const wg_arch wg_arch_bh = {
             [WG_PROFILE_SILICON] = {PATHS,
                                     .matrix_latency = WG_LATENCY_MVMUL,
                                     .sync_extra = 3,
+                                    .push_credit = 7,
                                     .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
                                     .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1,
                                     .bank_return = 4,

@@ -266,6 +266,13 @@ static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
         return WG_NEVER;
     wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
     unsigned words = req->bytes / 4u;
+    if (core != WG_CORE_B) {
+        const uint64_t known = wg_push_known_at(t, thread, words <= 4 ? words : 1);
+        if (known > now && known != WG_NEVER) {
+            queue->why = (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), known};
+            return known;
+        }
+    }
     unsigned taken = wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, words, &why);
     if (taken >= words) {
         WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req->address, .b = req->data[0], .c = req->kind,
