@@ -196,6 +196,8 @@ const wg_arch wg_arch_bh = {
              * sixteen rows that hand over a bank per face (products in one phase, reductions of columns). sync_extra:
              * measured on 20 rows of unpack threads whose cores poll a semaphore for each tile, and on 29 bursts of one thread
              * until manual TTSync says that it is idle; all are three cycles too short without it.
+             * push_credit: inferred from 19 bursts of one thread, 128 to 1,024 pushes, all of which are seven cycles too short
+             * without it; on two and three threads, where a place becomes free half and a third as often, it is as long.
              * unpack_clear: measured on six rows of a clear and an unpack into the same bank, per face (reductions to a
              * scalar). SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: a
              * multiply-add before the store costs only its own cycle; before other readers it costs more). noc_data: measured

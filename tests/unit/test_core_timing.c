@@ -96,6 +96,57 @@ static uint32_t cycles_of_loop(wg_arch_id arch, uint32_t rounds)
     return cycles;
 }
 
+/* Cycles in which T1 pushes four times this many ADDDMAREGs, which take three cycles each. */
+static uint32_t cycles_of_pushes(wg_arch_id arch, wg_profile profile, unsigned rounds)
+{
+    enum { RESULT = 0x4000 };
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = profile};
+    wg_device *dev;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    rv p = rv_at(0x1000);
+    rv_li(&p, T0, 0xFFB121F0);
+    rv_li(&p, T1, RESULT);
+    rv_li(&p, A3, 2);
+    unsigned again = p.n; /* the second time all of it is in the instruction cache, and the queue is empty */
+    rv_li(&p, A2, 1000);
+    unsigned drain = p.n;
+    rv_addi(&p, A2, A2, -1);
+    rv_bne(&p, A2, ZERO, drain);
+    rv_lw(&p, A0, 0, T0);
+    rv_li(&p, A2, rounds);
+    unsigned push = p.n;
+    for (unsigned i = 0; i < 4; i++) {
+        rv_tt(&p, PUSH_ADDDMAREG);
+        rv_nop(&p);
+    }
+    rv_addi(&p, A2, A2, -1);
+    rv_bne(&p, A2, ZERO, push);
+    rv_lw(&p, A1, 0, T0);
+    rv_word(&p, core_r(0x20, A0, A1, 0, A1));
+    rv_sw(&p, A1, 0, T1);
+    rv_addi(&p, A3, A3, -1);
+    rv_bne(&p, A3, ZERO, again);
+    rv_done(&p);
+    assert_true(rv_load(dev, &p));
+    wg_core_release(dev, WG_CORE_T1, p.base);
+    wg_stop stop;
+    wg_run(dev, 100000, &stop);
+    uint32_t cycles;
+    wg_read(dev, RESULT, &cycles, 4);
+    wg_destroy(dev);
+    return cycles;
+}
+
+/* A core that waits for a place in the queue learns late that one is free; one that does not wait loses nothing. */
+static void test_freed_places_are_known_late(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    const uint32_t late = arch == WG_ARCH_BH ? 7 : 12;
+    for (unsigned rounds = 5; rounds <= 160; rounds *= 32)
+        assert_int_equal(cycles_of_pushes(arch, WG_PROFILE_SILICON, rounds),
+                         cycles_of_pushes(arch, WG_PROFILE_DOCUMENTED, rounds) + (rounds > 5 ? late : 0));
+}
+
 /* A loop's first jump back and its end are mispredicted, however often it has run: the predictor knows the last direction. */
 static void test_loops_mispredict_twice(void **state)
 {
@@ -108,6 +159,7 @@ static void test_loops_mispredict_twice(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_measured_rows, WG_BH, ""),
     WG_TEST(test_window_loads, WG_BH | WG_WH, "SEM-04"),
+    WG_TEST(test_freed_places_are_known_late, WG_BH | WG_WH, ""),
     WG_TEST(test_loops_mispredict_twice, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_timing", tests)
