@@ -9,11 +9,9 @@
  * kernels, NC and idle T cores for their beginning.
  */
 enum {
-    MAILBOX = 0x3A0,
     FIRMWARE = 0x4000, /* 0x400 per core */
-    BARRIER = 0x8000,
+    FLAGS = 0x8000, /* a word per thread that is done */
     RESULTS = 0x8100,
-    SCRATCH = 0xA000,  /* 0x800 per thread */
     KERNELS = 0x10000, /* 0x8000 per thread */
     OWN_RAM = (int)0xFFB00000,
     SEQUENCE = 0, /* own RAM: the barrier's */
@@ -22,10 +20,16 @@ enum {
     WALL_CLOCK = 0x1F0,
     PC_BUFFER = (int)0xFFE80000,
     GO = 0x80,
+    OTHER = 3,
     BASE_BLOCKS = 32,
     BLOCK_POINTS = 4,
     CHAIN = 64
 };
+
+/* Where the card's run had its data: they share banks of L1 with each other, or not. The barrier lies behind the scratch areas. */
+static const struct {
+    uint32_t mailbox, scratch /* 0x800 per thread */, barrier;
+} place[] = {[WG_ARCH_BH] = {0x68, 0x17D440, 0x17EC40}, [WG_ARCH_WH] = {0x18, 0x16B3A0, 0x16CBA0}};
 
 /*
  * Registers: A0 to A7, T3 and T4 are the probes'; T5 and T6 are free. S1 points to the result, S2 to the scratch area, S0 and
@@ -188,15 +192,15 @@ static void set_up(core_kernel *k, wg_arch_id arch, unsigned thread, unsigned ac
     if (arch == WG_ARCH_BH)
         core_start_up(k);
     const uint32_t value[][2] = {{GP, (uint32_t)OWN_RAM},
-                                 {S0, BARRIER},
-                                 {S2, SCRATCH + 0x800 * thread},
+                                 {S0, place[arch].barrier},
+                                 {S2, place[arch].scratch + 0x800 * thread},
                                  {S4, (uint32_t)TILE_REGS},
                                  {S5, active},
                                  {S6, (uint32_t)PC_BUFFER},
                                  {PASSED, 0},
                                  {ONE_BIT, 1},
                                  {THREADS, PROBE_THREADS},
-                                 {S7, BARRIER + 4 * thread},
+                                 {S7, place[arch].barrier + 4 * thread},
                                  {A0, 1},
                                  {A1, 2},
                                  {A2, 3},
@@ -204,7 +208,7 @@ static void set_up(core_kernel *k, wg_arch_id arch, unsigned thread, unsigned ac
                                  {A4, 3},
                                  {A5, 0x12345678},
                                  {A6, 0},
-                                 {T3, SCRATCH + 0x800 * thread},
+                                 {T3, place[arch].scratch + 0x800 * thread},
                                  {T4, (uint32_t)OWN_RAM + STACK}};
     for (unsigned i = 0; i < sizeof value / sizeof *value; i++)
         core_li(k, value[i][0], value[i][1]);
@@ -234,14 +238,25 @@ static void kernel(core_kernel *k, const probe_phase *phase, wg_arch_id arch, un
         else
             loop(k, p, thread);
     }
-    core_li(k, T5, BARRIER + 16);
+    core_li(k, T5, FLAGS);
     addi(k, T6, ZERO, 1);
     store(k, T6, 4 * (int)thread, T5);
     core_word(k, 0x6F);
 }
 
-/* What the card's firmware waits in. B reads the whole word, the others their byte; a fence on Blackhole, five nops on
- * Wormhole, "to avoid hammering L1". */
+static void firmware_rests(rv *p, wg_arch_id arch)
+{
+    if (arch == WG_ARCH_BH)
+        rv_fence(p);
+    for (unsigned i = 0; i < 5 && arch == WG_ARCH_WH; i++)
+        rv_nop(p);
+}
+
+/*
+ * What the card's firmware waits in, as it is compiled: that of B and NC for size, that of T cores for speed. B reads the whole
+ * word, the others their byte; a fence on Blackhole, five nops on Wormhole, "to avoid hammering L1". NC and T0 compare with a
+ * second value; T0 reads its byte once more for it.
+ */
 void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
 {
     rv p = rv_at(FIRMWARE + 0x400 * core);
@@ -249,19 +264,34 @@ void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
         rv_li(&p, T0, 1 << 18 | 1 << 3);
         rv_word(&p, 0x7C0u << 20 | T0 << 15 | 2 << 12 | 0x73);
     }
-    rv_li(&p, A4, core == WG_CORE_B ? MAILBOX : MAILBOX + core - WG_CORE_NC);
+    rv_li(&p, A4, core == WG_CORE_B ? place[arch].mailbox : place[arch].mailbox + core - WG_CORE_NC);
     rv_li(&p, A3, GO);
-    unsigned again = p.n;
-    if (arch == WG_ARCH_BH)
-        rv_fence(&p);
-    for (unsigned i = 0; i < 5 && arch == WG_ARCH_WH; i++)
-        rv_nop(&p);
-    if (core == WG_CORE_B)
-        rv_lw(&p, A5, 0, A4);
-    else
+    rv_li(&p, A2, OTHER);
+    const uint32_t again = p.n;
+    if (core == WG_CORE_B || core == WG_CORE_NC) {
+        if (core == WG_CORE_B)
+            rv_lw(&p, A5, 0, A4);
+        else
+            rv_lbu(&p, A5, 0, A4);
+        if (core == WG_CORE_NC) {
+            rv_word(&p, rv_i(0xFF, A5, 7, A1, 0x13)); /* andi */
+            rv_word(&p, rv_b(8, A1, A2, 1));
+            rv_done(&p);
+        }
+        rv_word(&p, rv_b(8, A5, A3, 1));
+        rv_done(&p);
+        firmware_rests(&p, arch);
+        rv_beq(&p, ZERO, ZERO, again);
+    } else {
+        if (core == WG_CORE_T0) {
+            rv_lbu(&p, A5, 0, A4);
+            rv_word(&p, rv_b(4, A5, A2, 0));
+        }
+        firmware_rests(&p, arch);
         rv_lbu(&p, A5, 0, A4);
-    rv_bne(&p, A5, A3, again);
-    rv_done(&p);
+        rv_bne(&p, A5, A3, again);
+        rv_done(&p);
+    }
     if (!rv_load(dev, &p) || wg_core_release(dev, core, p.base) != WG_OK)
         exit(1);
 }
@@ -271,7 +301,7 @@ typedef uint32_t results[PROBE_THREADS][PROBE_MAX][PROBE_POINTS];
 static bool finished(wg_device *dev, unsigned active)
 {
     uint32_t flag[PROBE_THREADS];
-    wg_read(dev, BARRIER + 16, flag, sizeof flag);
+    wg_read(dev, FLAGS, flag, sizeof flag);
     for (unsigned t = 0; t < PROBE_THREADS; t++)
         if ((active >> t & 1) && !flag[t])
             return false;
@@ -290,7 +320,7 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
     if (!k || wg_create(&desc, &dev) != WG_OK)
         exit(1);
     for (uint32_t i = 0; i < PROBE_THREADS * CHAIN; i++) {
-        uint32_t ring = SCRATCH + 0x800 * (i / CHAIN), next = ring + 16 * ((i + 1) % CHAIN);
+        uint32_t ring = place[arch].scratch + 0x800 * (i / CHAIN), next = ring + 16 * ((i + 1) % CHAIN);
         wg_write(dev, ring + 16 * (i % CHAIN), &next, 4);
     }
     if (phase->prepare)
