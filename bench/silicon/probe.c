@@ -244,18 +244,21 @@ static void kernel(core_kernel *k, const probe_phase *phase, wg_arch_id arch, un
     core_word(k, 0x6F);
 }
 
-static void firmware_rests(rv *p, wg_arch_id arch)
+static void firmware_rests(rv *p, wg_arch_id arch, wg_core_id core)
 {
+    static const unsigned more[][2] = {[WG_CORE_B] = {8, 15}, [WG_CORE_NC] = {10, 17}, [WG_CORE_T0] = {7, 14}};
     if (arch == WG_ARCH_BH)
         rv_fence(p);
-    for (unsigned i = 0; i < 5 && arch == WG_ARCH_WH; i++)
+    const unsigned nops = more[core < WG_CORE_T0 ? core : WG_CORE_T0][arch == WG_ARCH_WH] + (arch == WG_ARCH_WH ? 5 : 0);
+    for (unsigned i = 0; i < nops; i++)
         rv_nop(p);
 }
 
 /*
  * What the card's firmware waits in, as it is compiled: that of B and NC for size, that of T cores for speed. B reads the whole
  * word, the others their byte; a fence on Blackhole, five nops on Wormhole, "to avoid hammering L1". NC and T0 compare with a
- * second value; T0 reads its byte once more for it.
+ * second value; T0 reads its byte once more for it. Inferred: a round takes about twice as long as these instructions. Rows of a
+ * core that stores beside one waiting T core show one read in 21 (Blackhole) and 26 cycles; B and NC are taken to be as slow.
  */
 void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
 {
@@ -280,14 +283,14 @@ void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
         }
         rv_word(&p, rv_b(8, A5, A3, 1));
         rv_done(&p);
-        firmware_rests(&p, arch);
+        firmware_rests(&p, arch, core);
         rv_beq(&p, ZERO, ZERO, again);
     } else {
         if (core == WG_CORE_T0) {
             rv_lbu(&p, A5, 0, A4);
             rv_word(&p, rv_b(4, A5, A2, 0));
         }
-        firmware_rests(&p, arch);
+        firmware_rests(&p, arch, core);
         rv_lbu(&p, A5, 0, A4);
         rv_bne(&p, A5, A3, again);
         rv_done(&p);

@@ -55,6 +55,7 @@ typedef struct wg_timing {
     uint8_t atomic_extra;    /* further cycles until an L1 atomic's response */
     uint8_t sync_extra;      /* further cycles until a value from a PC buffer window arrives */
     uint8_t mispredict_bubble;
+    uint8_t csr_refill;        /* from the retirement of a CSR instruction or fence to the next one in EX1 */
     uint8_t mul_result;        /* EX1 entry to result */
     uint8_t mul_occupies;      /* cycles a multiply occupies EX1 */
     uint8_t push_fuse;         /* `.ttinsn` pushed per cycle, at most */

@@ -196,12 +196,13 @@ const wg_arch wg_arch_bh = {
              * sixteen rows that hand over a bank per face (products in one phase, reductions of columns). sync_extra:
              * measured on 20 rows of unpack threads whose cores poll a semaphore for each tile, and on 29 bursts of one thread
              * until manual TTSync says that it is idle; all are three cycles too short without it.
-             * push_credit: inferred from 19 bursts of one thread, 128 to 1,024 pushes, all of which are seven cycles too short
+             * csr_refill: measured on one row, three CSR reads behind one another in twelve cycles (retirebench, the cost of its
+             * markers); fences wait by the same rule. push_credit: inferred from 19 bursts of one thread, 128 to 1,024 pushes, all of which are seven cycles too short
              * without it; on two and three threads, where a place becomes free half and a third as often, it is as long.
              * unpack_clear: measured on six rows of a clear and an unpack into the same bank, per face (reductions to a
              * scalar). SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: a
              * multiply-add before the store costs only its own cycle; before other readers it costs more). noc_data: measured
-             * on 14 rows of 4 to 128 reads, all of which are 42 cycles too short without it, and 44 of one read. noc_ack:
+             * on 14 rows of 4 to 128 reads, all of which are 46 cycles too short without it, and 44 of one read. noc_ack:
              * measured on 44 rows of one write. What causes these delays is not known. noc_reserve: measured on 715 rows of
              * multicasts from one tile: each takes 16 cycles per hop to the far corner, plus 5, plus its flits. 715 rows of
              * linked ones pay this only for the first. noc_pause: measured on 277 rows of long writes, which at each size
@@ -215,6 +216,7 @@ const wg_arch wg_arch_bh = {
             [WG_PROFILE_SILICON] = {PATHS,
                                     .matrix_latency = WG_LATENCY_MVMUL,
                                     .sync_extra = 3,
+                                    .csr_refill = 2,
                                     .push_credit = 7,
                                     .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
                                     .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1,
@@ -229,7 +231,7 @@ const wg_arch wg_arch_bh = {
                                     .noc_reserve = 80,
                                     .noc_pause = 44,
                                     .noc_read = 35,
-                                    .noc_data = 43,
+                                    .noc_data = 47,
                                     .noc_ack = 27,
                                     .dram_rate = 472,
                                     .dram_write_rate = 472,

@@ -156,10 +156,49 @@ static void test_loops_mispredict_twice(void **state)
         assert_int_equal(cycles_of_loop(arch, rounds), 1 + 18 * rounds + 2 * bubble);
 }
 
+/* Behind a CSR instruction or a fence the next one leaves the frontend when it has retired: on silicon four cycles later. */
+static void test_csr_instructions_take_four(void **state)
+{
+    (void)state;
+    enum { RESULT = 0x4000, MANY = 32 };
+    static const uint32_t words[] = {0xB00u << 20 | 2 << 12 | A4 << 7 | 0x73 /* csrr a4, mcycle */, 0x0FF0000F /* fence */};
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t took[2];
+        for (unsigned many = 0; many < 2; many++) {
+            wg_device_desc desc = {.struct_size = sizeof desc, .arch = WG_ARCH_BH, .profile = WG_PROFILE_SILICON};
+            wg_device *dev;
+            assert_int_equal(wg_create(&desc, &dev), WG_OK);
+            rv p = rv_at(0x1000);
+            rv_li(&p, T0, 0xFFB121F0);
+            rv_li(&p, T1, RESULT);
+            rv_li(&p, A3, 2);
+            unsigned again = p.n;
+            rv_lw(&p, A0, 0, T0);
+            rv_add(&p, A0, A0, ZERO);
+            for (unsigned n = 0; n < (many ? MANY + 1 : 1); n++)
+                rv_word(&p, words[i]);
+            rv_lw(&p, A1, 0, T0);
+            rv_word(&p, core_r(0x20, A0, A1, 0, A1));
+            rv_sw(&p, A1, 0, T1);
+            rv_addi(&p, A3, A3, -1);
+            rv_bne(&p, A3, ZERO, again);
+            rv_done(&p);
+            assert_true(rv_load(dev, &p));
+            wg_core_release(dev, WG_CORE_T1, p.base);
+            wg_stop stop;
+            wg_run(dev, 100000, &stop);
+            wg_read(dev, RESULT, &took[many], 4);
+            wg_destroy(dev);
+        }
+        assert_int_equal(took[1] - took[0], 4 * MANY);
+    }
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_measured_rows, WG_BH, ""),
     WG_TEST(test_window_loads, WG_BH | WG_WH, "SEM-04"),
     WG_TEST(test_freed_places_are_known_late, WG_BH | WG_WH, ""),
+    WG_TEST(test_csr_instructions_take_four, WG_BH, ""),
     WG_TEST(test_loops_mispredict_twice, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_timing", tests)
