@@ -10,7 +10,7 @@
  */
 enum {
     FIRMWARE = 0x4000, /* 0x400 per core */
-    FLAGS = 0x8000, /* a word per thread that is done */
+    FLAGS = 0x8000,    /* a word per thread that is done */
     RESULTS = 0x8100,
     KERNELS = 0x10000, /* 0x8000 per thread */
     OWN_RAM = (int)0xFFB00000,
@@ -35,7 +35,17 @@ static const struct {
  * Registers: A0 to A7, T3 and T4 are the probes'; T5 and T6 are free. S1 points to the result, S2 to the scratch area, S0 and
  * S7 to the barrier's words and this thread's own, S5 is the mask of active threads; S3 and S9 to S11 are the barrier's, too.
  */
-enum { BLOCKS = T0, COUNT = T1, BEGAN = T2, END = S8, PASSED = S3, WORD = S9, THREAD = S10, ONE_BIT = S11, THREADS = TP };
+enum {
+    BLOCKS = T0,
+    COUNT = T1,
+    BEGAN = T2,
+    END = S8,
+    PASSED = S3,
+    WORD = S9,
+    THREAD = S10,
+    ONE_BIT = S11,
+    THREADS = TP
+};
 
 static void load(core_kernel *k, unsigned rd, int offset, unsigned base)
 {
@@ -249,7 +259,8 @@ static void firmware_rests(rv *p, wg_arch_id arch, wg_core_id core)
     static const unsigned more[][2] = {[WG_CORE_B] = {8, 15}, [WG_CORE_NC] = {10, 17}, [WG_CORE_T0] = {7, 14}};
     if (arch == WG_ARCH_BH)
         rv_fence(p);
-    const unsigned nops = more[core < WG_CORE_T0 ? core : WG_CORE_T0][arch == WG_ARCH_WH] + (arch == WG_ARCH_WH ? 5 : 0);
+    const unsigned nops =
+        more[core < WG_CORE_T0 ? core : WG_CORE_T0][arch == WG_ARCH_WH] + (arch == WG_ARCH_WH ? 5 : 0);
     for (unsigned i = 0; i < nops; i++)
         rv_nop(p);
 }

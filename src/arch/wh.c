@@ -156,10 +156,11 @@ const wg_arch wg_arch_wh = {
     .timing = {[WG_PROFILE_DOCUMENTED] =
                    TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1, .noc_data = 1, .noc_ack = 1, .dram_rate = 240,
                           .dram_write_rate = 240, .eth_rate = 125, .eth_latency = 390),
-               [WG_PROFILE_SILICON] = TIMING(.sync_extra = 4, .push_credit = 12, .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
-                                             .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
-                                             .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                                             .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9,
-                                             .noc_data = 38, .noc_ack = 27, .dram_rate = 222, .dram_write_rate = 214,
-                                             .dram_queue = 32, .eth_rate = 125, .eth_latency = 390)},
+               [WG_PROFILE_SILICON] =
+                   TIMING(.sync_extra = 4, .push_credit = 12, .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
+                          .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
+                          .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
+                          .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9, .noc_data = 38, .noc_ack = 27,
+                          .dram_rate = 222, .dram_write_rate = 214, .dram_queue = 32, .eth_rate = 125,
+                          .eth_latency = 390)},
 };

@@ -38,7 +38,7 @@ enum { WG_FIFO_RING = 32, WG_REPLAY_FIFO = 8, WG_GATE_FIFO = 2, WG_MOP_CFG_WORDS
  * so that an entry which the expander passes on does not move. The pool has more places than all FIFOs have entries.
  */
 enum { WG_POOL = WG_E_PLACE + 1, WG_DOWN_RING = 16 };
-enum { WG_FREED_CYCLES = 16 }; /* wg_frontend.freed goes back so far */
+enum { WG_FREED_CYCLES = 16 };           /* wg_frontend.freed goes back so far */
 enum { WG_WAITS_T = 1, WG_WAITS_B = 2 }; /* wg_frontend.push_waits: the T core was refused, B was */
 static_assert(WG_POOL == 64 && WG_POOL > WG_FIFO_RING + WG_DOWN_RING, "wg_frontend.free has a bit for each");
 

@@ -84,8 +84,7 @@ static uint32_t line_after(wg_tile *t, unsigned core, uint32_t line)
     if (l && entries)
         for (unsigned i = 0; i < WG_LINE_OPS; i++) {
             const wg_op *op = &l->op[i];
-            if ((wg_is_branch(op->code) || op->code == WG_OP_JAL) &&
-                wg_predict_settled(k, entries, line + 4 * i, true))
+            if ((wg_is_branch(op->code) || op->code == WG_OP_JAL) && wg_predict_settled(k, entries, line + 4 * i, true))
                 return op->imm & ~(uint32_t)(LINE - 1);
         }
     return line + LINE;

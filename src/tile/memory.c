@@ -288,7 +288,8 @@ static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
     if (core != WG_CORE_B) {
         const uint64_t known = wg_push_known_at(t, thread, words <= 4 ? words : 1);
         if (known > now && known != WG_NEVER) {
-            queue->why = (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), known};
+            queue->why =
+                (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), known};
             return known;
         }
     }

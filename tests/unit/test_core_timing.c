@@ -161,7 +161,8 @@ static void test_csr_instructions_take_four(void **state)
 {
     (void)state;
     enum { RESULT = 0x4000, MANY = 32 };
-    static const uint32_t words[] = {0xB00u << 20 | 2 << 12 | A4 << 7 | 0x73 /* csrr a4, mcycle */, 0x0FF0000F /* fence */};
+    static const uint32_t words[] = {0xB00u << 20 | 2 << 12 | A4 << 7 | 0x73 /* csrr a4, mcycle */,
+                                     0x0FF0000F /* fence */};
     for (unsigned i = 0; i < 2; i++) {
         uint32_t took[2];
         for (unsigned many = 0; many < 2; many++) {
