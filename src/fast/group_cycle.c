@@ -102,11 +102,10 @@ static inline core_slot *chosen_at(const wg_tile *t, core_group *w, unsigned whi
     return chosen;
 }
 
-static inline uint32_t address_of(const core_slot *m)
+static inline uint32_t address_of(const core_slot *m, const wg_request *req)
 {
-    const wg_request *req = &m->queue->ring[m->queue->head];
-    const bool load = req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH);
-    return load ? m->run->load[req->tag % WG_LOADS].address : req->address;
+    return req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH) ? m->run->load[req->tag % WG_LOADS].address
+                                                                  : req->address;
 }
 
 static void serve_port(wg_tile *t, core_group *w, unsigned which)
@@ -114,20 +113,19 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
     wg_l1_ports *p = &t->regions.memory.l1;
     const unsigned port = WG_L1_CORE_PORT + which;
     const uint64_t now = t->sched.now;
-    uint64_t next = WG_NEVER, ignored;
-    unsigned input = 0, other_input;
+    uint64_t next = WG_NEVER;
+    unsigned input = 0;
     core_slot *chosen = chosen_at(t, w, which, &input, &next);
     if (chosen) {
         wg_request_queue *queue = chosen->queue;
         const wg_request *req = &queue->ring[queue->head];
         const bool read = req->kind == WG_REQ_READ;
-        uint32_t address = address_of(chosen);
+        uint32_t address = address_of(chosen, req);
         uint64_t *bank = &p->bank_free[wg_l1_bank(t->arch->l1_banks, address)];
         uint64_t free = wg_max64(p->port_free[port], *bank);
         const core_slot *other =
-            free == now && !which ? chosen_at(t, w, 1, &other_input, (ignored = WG_NEVER, &ignored)) : NULL;
-        if (other && wg_l1_gives_way(t, address, address_of(other)))
-            free = now + 1;
+            which || free != now ? NULL : chosen_at(t, w, 1, &(unsigned){0}, &(uint64_t){WG_NEVER});
+        free += other && wg_l1_gives_way(t, address, address_of(other, &other->queue->ring[other->queue->head]));
         if (free > now) {
             wg_queue_waits_for_port(queue, port, free);
             /* if only the bank is busy, another core's bank may be free earlier */
@@ -518,8 +516,7 @@ static inline void branch(wg_tile *t, core_group *w, core_slot *m, const wg_op *
 {
     wg_core_run *run = m->run;
     const uint32_t pc = run->pc;
-    const unsigned entries = wg_predictor(t, m->core);
-    const uint32_t *place = wg_predict_place(m->k, entries ? entries : 1, pc), entry = *place;
+    const uint32_t *place = wg_predict_place(m->k, t->arch->predictor_branches, pc), entry = *place;
     wg_step_branch(t, m->core, op, e);
     wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, entry != *place);
     m->op = run->pc == pc + 4 ? op + 1 : NULL;

@@ -82,12 +82,6 @@ static inline uint32_t *queued(const wg_period *p, const position *at, const wg_
     return p->queue[x->core]->ring[(at->queue_head[x->core] + x->place) % WG_QUEUE_DEPTH].data;
 }
 
-/* The branch went as recorded: was it predicted, with the predictor unchanged? */
-static inline bool predicted(const wg_tile *t, wg_core *k, const wg_step_of *x)
-{
-    return wg_predict_settled(k, wg_predictor(t, x->core), x->address, x->flag);
-}
-
 /* The bank is taken, and the L0 cache may hold the line from now on. */
 static inline void booked(wg_l1_ports *ports, uint32_t banks, const position *at, const wg_step_of *x, uint32_t address)
 {
@@ -250,7 +244,7 @@ STEP_WRITE:
         goto differs;
     NEXT;
 STEP_PREDICT:
-    if (!predicted(t, &t->core[x->core], x))
+    if (!wg_predict_settled(&t->core[x->core], wg_predictor(t, x->core), x->address, x->flag))
         goto differs;
     NEXT;
 STEP_AGAIN:

@@ -101,7 +101,7 @@ static void test_into_iram(void **state)
     if (wh)
         assert_memory_equal(r->t->regions.memory.iram + 48, r->t->l1 + 800, 32);
     assert_int_equal(rig_found(r, WG_F_MOVER_DISCARDED), wh ? 0 : 2); /* BH has no instruction RAM */
-    configure(r, 50, 0x2000, 2, L1_TO_L0);                            /* 0x20000: nowhere */
+    configure(r, 50, 0x2000, 2, L1_TO_L0);                     /* 0x20000: nowhere */
     rig_do(r, 0, XMOV);
     assert_int_equal(rig_found(r, WG_F_MOVER_DISCARDED), wh ? 1 : 3);
     rig_free(r);
