@@ -25,8 +25,7 @@ typedef struct wg_cluster_desc {
     const wg_grid_desc *chip; /* creates all of them like this one; NULL: the caller places them (wg_cluster_place()) */
     struct wg_transport *ranks; /* of a library for several processes; NULL: there is one process. The caller's */
     const unsigned *rank;       /* of each chip, among these processes; NULL: each has as many neighbouring ones */
-    bool
-        observers_apart; /* observers of different chips may be called at the same time; else only on the caller's thread */
+    bool observers_apart; /* observers of different chips may be called at the same time; else only on the caller's thread */
 } wg_cluster_desc;
 
 /* One end of a link. Channels are numbered like Ethernet tiles: E0, E1 … (wg_grid_index()). */

@@ -234,8 +234,8 @@ static bool print_findings(chip *c)
     for (unsigned i = grid->first_made; i < grid->end_made; i++) {
         const wg_device *dev = grid->tile[i];
         for (; dev && c->said_tile[i] < wg_finding_count(dev); c->said_tile[i]++)
-            serious |= print_finding(c, i % grid->plan->width, i / grid->plan->width, dev,
-                                     wg_finding_at(dev, c->said_tile[i]));
+            serious |=
+                print_finding(c, i % grid->plan->width, i / grid->plan->width, dev, wg_finding_at(dev, c->said_tile[i]));
     }
     return serious;
 }
@@ -355,8 +355,8 @@ static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
 /* The chip's names of files: %c is its number. */
 static void name_files(chip *c, bool *bad)
 {
-    static const char *const variables[FILES] = {"WAITGATE_CHECK", "WAITGATE_HANG_REPORT", "WAITGATE_TRACE",
-                                                 "WAITGATE_COST_PROFILE", "WAITGATE_REPORT"};
+    static const char *const variables[FILES] = {"WAITGATE_CHECK", "WAITGATE_HANG_REPORT", "WAITGATE_TRACE", "WAITGATE_COST_PROFILE",
+                                                 "WAITGATE_REPORT"};
     const unsigned number = (unsigned)(c - abi.chip);
     for (unsigned k = 0; k < FILES; k++) {
         const char *text = getenv(variables[k]);
@@ -366,8 +366,7 @@ static void name_files(chip *c, bool *bad)
             continue;
         if (abi.chips > 1 && strcmp(text, "-") != 0 && !strstr(text, "%c")) {
             if (!number)
-                say("%s=%s has no %%c for the number of the chip, of which there are several: ignored", variables[k],
-                    text);
+                say("%s=%s has no %%c for the number of the chip, of which there are several: ignored", variables[k], text);
             *bad = true;
             continue;
         }
@@ -421,8 +420,7 @@ static void begin_gdb(bool *bad)
 /* Creates the observers of the tiles; false if there is no memory. */
 static bool begin_reports(bool *bad)
 {
-    const char *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF"),
-               *checks = getenv("WAITGATE_CHECKS");
+    const char *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF"), *checks = getenv("WAITGATE_CHECKS");
     unsigned which = WG_CHECK_RACE;
     char error[1024];
     bool ok = true;
@@ -444,8 +442,7 @@ static bool begin_reports(bool *bad)
         chip *c = &abi.chip[i];
         wg_grid *grid = c->card->grid;
         name_files(c, bad);
-        if (file_of(c, CHECK_FILE) &&
-            !(c->check = wg_abi_check_begin(grid, file_of(c, CHECK_FILE), which, abi.symbols)))
+        if (file_of(c, CHECK_FILE) && !(c->check = wg_abi_check_begin(grid, file_of(c, CHECK_FILE), which, abi.symbols)))
             say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
         begin_watch(c, bad);
         c->hang = wg_abi_hang_begin(grid, file_of(c, HANG_FILE), abi.symbols);
@@ -659,8 +656,7 @@ ABI void libttsim_clock(uint32_t clocks)
 static chip *of_device(uint32_t bus_device_function, uint32_t offset)
 {
     const uint32_t device = bus_device_function >> 3;
-    return bus_device_function % 8 == 0 && device < (abi.chips ? abi.chips : 1) && offset % 4 == 0 ? &abi.chip[device]
-                                                                                                   : NULL;
+    return bus_device_function % 8 == 0 && device < (abi.chips ? abi.chips : 1) && offset % 4 == 0 ? &abi.chip[device] : NULL;
 }
 
 /* The chip whose BARs are around a bus address; the first one gets what belongs to none. */

@@ -52,7 +52,7 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error);                      /
 bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error); /* that override the file */
 bool wg_chip_begin(wg_chip_run *r,
                    wg_text *error); /* args and file are set: the card, programs and memory, and sinks */
-bool wg_chip_inspect(wg_chip_run *r, wg_text *error);       /* time is over: the waits of each tile */
+bool wg_chip_inspect(wg_chip_run *r, wg_text *error); /* time is over: the waits of each tile */
 bool wg_chip_outputs_close(wg_chip_run *r, wg_text *error); /* … and the files that were written meanwhile */
 void wg_chip_end(wg_chip_run *r);
 /* The conditions of the file. */

@@ -20,15 +20,15 @@ typedef enum wg_party_state {
 
 /* A tile of a cluster that hangs, as it travels between processes. */
 typedef struct wg_party {
-    uint64_t down_since;              /* its link; UINT64_MAX: it is up */
-    uint32_t chip, x, y, state;       /* wg_party_state */
-    uint32_t linked, channel;         /* linked: it has a link, … */
-    uint32_t peer_chip, peer_channel; /* … to this channel */
-    uint32_t unsent, unacknowledged;  /* packets of its TX queues */
-    uint32_t sends_to[8];             /* bit i: tile i of this chip was the target of its NIUs */
-    uint32_t tile, pad;               /* its number, y * width + x */
-    char name[64];                    /* "chip 1, Ethernet tile 9-0 (e8)" */
-    char who[24];                     /* "core E0" */
+    uint64_t down_since;                       /* its link; UINT64_MAX: it is up */
+    uint32_t chip, x, y, state;                /* wg_party_state */
+    uint32_t linked, channel;                  /* linked: it has a link, … */
+    uint32_t peer_chip, peer_channel;          /* … to this channel */
+    uint32_t unsent, unacknowledged;           /* packets of its TX queues */
+    uint32_t sends_to[8];                      /* bit i: tile i of this chip was the target of its NIUs */
+    uint32_t tile, pad;                        /* its number, y * width + x */
+    char name[64];                             /* "chip 1, Ethernet tile 9-0 (e8)" */
+    char who[24];                              /* "core E0" */
     char place[256], why[640];
 } wg_party;
 

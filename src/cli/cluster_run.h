@@ -19,8 +19,8 @@ typedef struct wg_cluster_job {
     uint8_t *source;
     wg_transport *ranks; /* NULL: one process */
     wg_cluster *cluster;
-    wg_chip_run **chip;   /* by number; NULL: of another process */
-    uint8_t **text;       /* of chip files */
+    wg_chip_run **chip; /* by number; NULL: of another process */
+    uint8_t **text;     /* of chip files */
     wg_cluster_args *own; /* the options as each chip sees them */
     wg_text *runs;        /* where the reports go as run objects of SARIF; NULL: nowhere */
     bool sarif;           /* they are wanted there, or in a file */

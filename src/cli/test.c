@@ -49,6 +49,7 @@ typedef struct runner {
 static unsigned ranks_of(const runner *r) { return r->ranks ? r->ranks->ranks : 1; }
 static unsigned rank_of(const runner *r) { return r->ranks ? r->ranks->rank : 0; }
 
+
 static double seconds_now(void)
 {
     struct timespec t;
@@ -275,8 +276,7 @@ static bool take_part(runner *r, const wg_message *part)
             return false;
         memcpy(&s, part->data + at, sizeof s);
         at += sizeof s;
-        if (s.test >= r->all->count || s.text_bytes > part->bytes - at ||
-            s.sarif_bytes > part->bytes - at - s.text_bytes)
+        if (s.test >= r->all->count || s.text_bytes > part->bytes - at || s.sarif_bytes > part->bytes - at - s.text_bytes)
             return false;
         wg_test_result *to = &r->result[s.test];
         if (s.test % ranks_of(r) == 0)
@@ -475,8 +475,7 @@ static int report(runner *r, wg_text *out, wg_text *error)
 static bool read_options(runner *r, wg_text *error)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t jobs =
-        cores > 0 && !r->ranks ? (uint64_t)cores : 1; /* ranks: mpirun has started as many as there should be */
+    uint64_t jobs = cores > 0 && !r->ranks ? (uint64_t)cores : 1; /* ranks: mpirun has started as many as there should be */
     r->timeout = 60;
     if (!wg_option_number(r->args, WG_OPT_JOBS, "jobs", &jobs, error) ||
         !wg_option_number(r->args, WG_OPT_TIMEOUT, "timeout", &r->timeout, error))

@@ -130,8 +130,8 @@ void wg_trace_arrived(wg_trace *t, const wg_event *e)
     if (itself)
         wg_trace_arrow(t, what, wg_trace_track(t, agent, 0), left, at, to - 1);
     else if (t->file->traced[sender % sizeof t->file->traced])
-        wg_trace_arrow(t, what, (wg_trace_at){t->tile.pid - t->tile.number + sender, wg_trace_track(t, agent, 0).tid},
-                       left, at, to - 1);
+        wg_trace_arrow(t, what, (wg_trace_at){t->tile.pid - t->tile.number + sender, wg_trace_track(t, agent, 0).tid}, left,
+                       at, to - 1);
     else if (is_answer(kind)) { /* the tile that answers has no trace */
         const wg_trace_end_point *request = of_transaction(t->request, e->a);
         if (request->tid && request->id == e->a)
