@@ -27,7 +27,7 @@ struct wg_abi_symbols {
     } file[MOST_FILES];
 };
 
-/* dlsym() returns data pointers; ISO C has no other way from there to a function. */
+/* dlsym() returns data pointers; ISO C has no other conversion from them to function pointers. */
 #define FUNCTION(s, member, name) (*(void **)&(s)->member = dlsym((s)->library, name))
 
 /* The library is in the same folder as this one. */

@@ -325,7 +325,7 @@ static uint32_t niu1_word(wg_model *m, uint64_t offset, uint32_t value, bool wri
     return wg_model_niu(m, 1, (uint32_t)offset, value, write);
 }
 
-/* Accesses BAR 2 and the registers in BAR 0. Returns the bytes served; 0: nothing is there. */
+/* Accesses BAR 2 and the registers in BAR 0. Returns the bytes served; 0: none. */
 static size_t registers(wg_card *card, unsigned bar, uint64_t offset, uint8_t *data, size_t bytes, bool write)
 {
     const wg_chip *chip = card->chip;

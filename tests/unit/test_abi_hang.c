@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hang behind the libttsim ABI: what a host is told when it leaves, when a signal asks, and when it only waits. What is
- * said on standard error is read from a child.
+ * A hang behind the libttsim ABI: what is reported to a host when it leaves, on a signal, and while it only waits.
+ * Standard error is read from a child.
  */
 #include <elf.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ static void prepare(lib *l, kernel which)
 
 static char said[1 << 16];
 
-/* Runs the host in a child; what it says is in `said`. Returns its status. */
+/* Runs the host in a child, with its messages in `said`. Returns its status. */
 static int host(void **state, void (*run)(lib *), const char *name, const char *value)
 {
     int out[2], status = -1;
@@ -91,7 +91,7 @@ static void leaves_stuck(lib *l)
     end(l);
 }
 
-/* Stuck for certain: the host is told when it leaves. */
+/* Certainly stuck: reported when the host leaves. */
 static void test_at_exit(void **state)
 {
     assert_int_equal(WEXITSTATUS(host(state, leaves_stuck, NULL, NULL)), 7);
@@ -133,12 +133,12 @@ static void works_with_it(lib *l)
     end(l);
 }
 
-/* The host lets time pass and writes nothing, and only cores that poll act: told once. */
+/* The host lets time pass and writes nothing, and only polling cores act: reported once. */
 static void test_only_waits(void **state)
 {
     assert_int_equal(WEXITSTATUS(host(state, only_waits, NULL, NULL)), 7);
     SAYS("only polling cores move, and the host only waits");
-    SAYS("it polls 0x00020010");
+    SAYS("polls 0x00020010 until it is no longer 0");
     assert_int_equal(times(said, "waitgate: cycle"), 1);
     assert_int_equal(WEXITSTATUS(host(state, works_with_it, NULL, NULL)), 7);
     assert_string_equal(said, "");
@@ -181,7 +181,7 @@ static void takes_nothing_along(lib *l)
     }
 }
 
-/* A signal gets a report, and then its way; a host's own handler stays. */
+/* A signal gives a report and then has its usual effect; a host's own handler stays. */
 static void test_signal(void **state)
 {
     int status = host(state, is_interrupted, NULL, NULL);
@@ -194,7 +194,7 @@ static void test_signal(void **state)
     assert_int_equal(WEXITSTATUS(host(state, takes_nothing_along, NULL, NULL)), 7);
 }
 
-/* WAITGATE_HANG_REPORT: all of it, as text or JSON. */
+/* WAITGATE_HANG_REPORT: the whole report, as text or JSON. */
 static void test_file(void **state)
 {
     static const struct {
@@ -276,7 +276,7 @@ static void write_elf(const char *path)
     fclose(out);
 }
 
-/* WAITGATE_ELF: functions in the verdict; what is no good in it is said. */
+/* WAITGATE_ELF: functions in the verdict; an unusable entry is reported. */
 static void test_symbols(void **state)
 {
     char path[64], list[80];
