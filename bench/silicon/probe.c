@@ -9,11 +9,9 @@
  * kernels, NC and idle T cores for their start.
  */
 enum {
-    MAILBOX = 0x3A0,
     FIRMWARE = 0x4000, /* 0x400 per core */
-    BARRIER = 0x8000,
+    FLAGS = 0x8000,    /* a word per thread that is done */
     RESULTS = 0x8100,
-    SCRATCH = 0xA000,  /* 0x800 per thread */
     KERNELS = 0x10000, /* 0x8000 per thread */
     OWN_RAM = (int)0xFFB00000,
     SEQUENCE = 0, /* own RAM: the barrier's */
@@ -22,16 +20,32 @@ enum {
     WALL_CLOCK = 0x1F0,
     PC_BUFFER = (int)0xFFE80000,
     GO = 0x80,
+    OTHER = 3,
     BASE_BLOCKS = 32,
     BLOCK_POINTS = 4,
     CHAIN = 64
 };
 
+/* Where the card's run had its data: they share banks of L1 with each other, or not. The barrier lies behind the scratch areas. */
+static const struct {
+    uint32_t mailbox, scratch /* 0x800 per thread */, barrier;
+} place[] = {[WG_ARCH_BH] = {0x68, 0x17D440, 0x17EC40}, [WG_ARCH_WH] = {0x18, 0x16B3A0, 0x16CBA0}};
+
 /*
  * Registers: A0 to A7, T3 and T4 are the probes'; T5 and T6 are free. S1 points to the result, S2 to the scratch area, S0 and
- * S7 to the barrier's words and this thread's own, S5 is the mask of active threads.
+ * S7 to the barrier's words and this thread's own, S5 is the mask of active threads; S3 and S9 to S11 are the barrier's, too.
  */
-enum { BLOCKS = T0, COUNT = T1, BEGAN = T2, END = S8 };
+enum {
+    BLOCKS = T0,
+    COUNT = T1,
+    BEGAN = T2,
+    END = S8,
+    PASSED = S3,
+    WORD = S9,
+    THREAD = S10,
+    ONE_BIT = S11,
+    THREADS = TP
+};
 
 static void load(core_kernel *k, unsigned rd, int offset, unsigned base)
 {
@@ -51,21 +65,41 @@ static unsigned skip(core_kernel *k, unsigned rs1, unsigned rs2, unsigned f3)
 }
 static void land(core_kernel *k, unsigned branch) { k->word[branch] |= rv_b(4 * (int)(k->n - branch), 0, 0, 0); }
 
-/* Each thread publishes a number and waits until the other active ones have published it. */
-static void barrier(core_kernel *k)
+static void back_to(core_kernel *k, unsigned to, unsigned rs1, unsigned rs2, unsigned f3)
 {
-    load(k, T5, SEQUENCE, GP);
-    addi(k, T5, T5, 1);
-    store(k, T5, SEQUENCE, GP);
-    store(k, T5, 0, S7);
-    for (unsigned t = 0; t < PROBE_THREADS; t++) {
-        core_word(k, rv_i(1 << t, S5, 7, T6, 0x13));
-        unsigned inactive = skip(k, T6, ZERO, 0);
-        unsigned again = k->n;
-        load(k, T6, 4 * (int)t, S0);
-        core_word(k, rv_b(4 * ((int)again - (int)k->n), T6, T5, 6));
-        land(k, inactive);
-    }
+    core_word(k, rv_b(4 * ((int)to - (int)k->n), rs1, rs2, f3));
+}
+
+/* The barrier's wait for one thread, which a compiler puts out of line. Returns where it is. */
+static unsigned barrier_waits(core_kernel *k)
+{
+    unsigned over = skip(k, ZERO, ZERO, 0), wait = k->n;
+    load(k, T5, 0, WORD);
+    skip(k, T5, PASSED, 7); /* barrier() lands it and the last one */
+    load(k, T5, 0, WORD);
+    back_to(k, wait, T5, PASSED, 6);
+    skip(k, ZERO, ZERO, 0);
+    land(k, over);
+    return wait;
+}
+
+/* Each thread publishes a number and waits for the other active ones to have published it, as the benchmark compiles. */
+static void barrier(core_kernel *k, unsigned waits)
+{
+    addi(k, PASSED, PASSED, 1);
+    store(k, PASSED, SEQUENCE, GP);
+    store(k, PASSED, 0, S7);
+    addi(k, WORD, S0, 0);
+    addi(k, THREAD, ZERO, 0);
+    unsigned again = k->n;
+    core_word(k, core_r(0, THREAD, ONE_BIT, 1, T5)); /* sll */
+    core_word(k, core_r(0, S5, T5, 7, T5));
+    back_to(k, waits, T5, ZERO, 1);
+    land(k, waits + 1);
+    land(k, waits + 4);
+    addi(k, THREAD, THREAD, 1);
+    addi(k, WORD, WORD, 4);
+    core_bne_back(k, THREAD, THREADS, again);
 }
 
 /* Waits until the thread is idle, as the card's library does. */
@@ -96,9 +130,9 @@ static void slope(core_kernel *k, const probe *p)
 {
     core_word(k, rv_i(0, ZERO, 0, BLOCKS, 0x13));
     core_li(k, END, BASE_BLOCKS * BLOCK_POINTS);
-    unsigned point = k->n;
+    unsigned waits = barrier_waits(k), point = k->n;
     addi(k, BLOCKS, BLOCKS, BASE_BLOCKS);
-    barrier(k);
+    barrier(k, waits);
     begin(k);
     addi(k, COUNT, ZERO, 0);
     unsigned round = k->n;
@@ -115,8 +149,8 @@ static void cascade(core_kernel *k, const probe *p)
         tensix_sync(k);
     core_word(k, rv_i(0, ZERO, 0, BLOCKS, 0x13));
     addi(k, END, ZERO, p->points);
-    unsigned point = k->n, over[PROBE_POINTS];
-    barrier(k);
+    unsigned waits = barrier_waits(k), point = k->n, over[PROBE_POINTS];
+    barrier(k, waits);
     begin(k);
     words(k, p, 1);
     for (unsigned i = 1; i < p->points; i++) {
@@ -142,8 +176,8 @@ static void loop(core_kernel *k, const probe *p, unsigned thread)
         tensix_sync(k);
     addi(k, BLOCKS, ZERO, spins ? 4 : 1);
     core_li(k, END, (spins ? 4u : 1u) << p->points);
-    unsigned point = k->n;
-    barrier(k);
+    unsigned waits = barrier_waits(k), point = k->n;
+    barrier(k, waits);
     if (!p->predrained)
         tensix_sync(k);
     begin(k);
@@ -168,12 +202,15 @@ static void set_up(core_kernel *k, wg_arch_id arch, unsigned thread, unsigned ac
     if (arch == WG_ARCH_BH)
         core_start_up(k);
     const uint32_t value[][2] = {{GP, (uint32_t)OWN_RAM},
-                                 {S0, BARRIER},
-                                 {S2, SCRATCH + 0x800 * thread},
+                                 {S0, place[arch].barrier},
+                                 {S2, place[arch].scratch + 0x800 * thread},
                                  {S4, (uint32_t)TILE_REGS},
                                  {S5, active},
                                  {S6, (uint32_t)PC_BUFFER},
-                                 {S7, BARRIER + 4 * thread},
+                                 {PASSED, 0},
+                                 {ONE_BIT, 1},
+                                 {THREADS, PROBE_THREADS},
+                                 {S7, place[arch].barrier + 4 * thread},
                                  {A0, 1},
                                  {A1, 2},
                                  {A2, 3},
@@ -181,14 +218,13 @@ static void set_up(core_kernel *k, wg_arch_id arch, unsigned thread, unsigned ac
                                  {A4, 3},
                                  {A5, 0x12345678},
                                  {A6, 0},
-                                 {T3, SCRATCH + 0x800 * thread},
+                                 {T3, place[arch].scratch + 0x800 * thread},
                                  {T4, (uint32_t)OWN_RAM + STACK}};
     for (unsigned i = 0; i < sizeof value / sizeof *value; i++)
         core_li(k, value[i][0], value[i][1]);
     addi(k, T5, T4, 4); /* two words of the stack that point to each other */
     store(k, T5, 0, T4);
     store(k, T4, 4, T4);
-    store(k, ZERO, SEQUENCE, GP);
 }
 
 static uint32_t result_at(unsigned thread, unsigned p) { return RESULTS + 4 * PROBE_POINTS * (thread * PROBE_MAX + p); }
@@ -202,7 +238,7 @@ static void kernel(core_kernel *k, const probe_phase *phase, wg_arch_id arch, un
         if (p->wants_sources) {
             if (thread == 1)
                 core_push(k, PUSH_SETDVALID);
-            barrier(k);
+            barrier(k, barrier_waits(k));
         }
         core_li(k, S1, result_at(thread, i));
         if (p->form == PROBE_SLOPE)
@@ -212,15 +248,28 @@ static void kernel(core_kernel *k, const probe_phase *phase, wg_arch_id arch, un
         else
             loop(k, p, thread);
     }
-    core_li(k, T5, BARRIER + 16);
+    core_li(k, T5, FLAGS);
     addi(k, T6, ZERO, 1);
     store(k, T6, 4 * (int)thread, T5);
     core_word(k, 0x6F);
 }
 
+static void firmware_rests(rv *p, wg_arch_id arch, wg_core_id core)
+{
+    static const unsigned more[][2] = {[WG_CORE_B] = {8, 15}, [WG_CORE_NC] = {10, 17}, [WG_CORE_T0] = {7, 14}};
+    if (arch == WG_ARCH_BH)
+        rv_fence(p);
+    const unsigned nops =
+        more[core < WG_CORE_T0 ? core : WG_CORE_T0][arch == WG_ARCH_WH] + (arch == WG_ARCH_WH ? 5 : 0);
+    for (unsigned i = 0; i < nops; i++)
+        rv_nop(p);
+}
+
 /*
- * The polling loop of the card's firmware. B reads the whole word, the others their byte; a fence on Blackhole, five
- * nops on Wormhole, "to avoid hammering L1".
+ * What the card's firmware waits in, as it is compiled: that of B and NC for size, that of T cores for speed. B reads the whole
+ * word, the others their byte; a fence on Blackhole, five nops on Wormhole, "to avoid hammering L1". NC and T0 compare with a
+ * second value; T0 reads its byte once more for it. Inferred: a round takes about twice as long as these instructions. Rows of a
+ * core that stores beside one waiting T core show one read in 21 (Blackhole) and 26 cycles; B and NC are taken to be as slow.
  */
 void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
 {
@@ -229,19 +278,34 @@ void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
         rv_li(&p, T0, 1 << 18 | 1 << 3);
         rv_word(&p, 0x7C0u << 20 | T0 << 15 | 2 << 12 | 0x73);
     }
-    rv_li(&p, A4, core == WG_CORE_B ? MAILBOX : MAILBOX + core - WG_CORE_NC);
+    rv_li(&p, A4, core == WG_CORE_B ? place[arch].mailbox : place[arch].mailbox + core - WG_CORE_NC);
     rv_li(&p, A3, GO);
-    unsigned again = p.n;
-    if (arch == WG_ARCH_BH)
-        rv_fence(&p);
-    for (unsigned i = 0; i < 5 && arch == WG_ARCH_WH; i++)
-        rv_nop(&p);
-    if (core == WG_CORE_B)
-        rv_lw(&p, A5, 0, A4);
-    else
+    rv_li(&p, A2, OTHER);
+    const uint32_t again = p.n;
+    if (core == WG_CORE_B || core == WG_CORE_NC) {
+        if (core == WG_CORE_B)
+            rv_lw(&p, A5, 0, A4);
+        else
+            rv_lbu(&p, A5, 0, A4);
+        if (core == WG_CORE_NC) {
+            rv_word(&p, rv_i(0xFF, A5, 7, A1, 0x13)); /* andi */
+            rv_word(&p, rv_b(8, A1, A2, 1));
+            rv_done(&p);
+        }
+        rv_word(&p, rv_b(8, A5, A3, 1));
+        rv_done(&p);
+        firmware_rests(&p, arch, core);
+        rv_beq(&p, ZERO, ZERO, again);
+    } else {
+        if (core == WG_CORE_T0) {
+            rv_lbu(&p, A5, 0, A4);
+            rv_word(&p, rv_b(4, A5, A2, 0));
+        }
+        firmware_rests(&p, arch, core);
         rv_lbu(&p, A5, 0, A4);
-    rv_bne(&p, A5, A3, again);
-    rv_done(&p);
+        rv_bne(&p, A5, A3, again);
+        rv_done(&p);
+    }
     if (!rv_load(dev, &p) || wg_core_release(dev, core, p.base) != WG_OK)
         exit(1);
 }
@@ -251,7 +315,7 @@ typedef uint32_t results[PROBE_THREADS][PROBE_MAX][PROBE_POINTS];
 static bool finished(wg_device *dev, unsigned active)
 {
     uint32_t flag[PROBE_THREADS];
-    wg_read(dev, BARRIER + 16, flag, sizeof flag);
+    wg_read(dev, FLAGS, flag, sizeof flag);
     for (unsigned t = 0; t < PROBE_THREADS; t++)
         if ((active >> t & 1) && !flag[t])
             return false;
@@ -270,7 +334,7 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
     if (!k || wg_create(&desc, &dev) != WG_OK)
         exit(1);
     for (uint32_t i = 0; i < PROBE_THREADS * CHAIN; i++) {
-        uint32_t ring = SCRATCH + 0x800 * (i / CHAIN), next = ring + 16 * ((i + 1) % CHAIN);
+        uint32_t ring = place[arch].scratch + 0x800 * (i / CHAIN), next = ring + 16 * ((i + 1) % CHAIN);
         wg_write(dev, ring + 16 * (i % CHAIN), &next, 4);
     }
     if (phase->prepare)

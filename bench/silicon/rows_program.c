@@ -62,6 +62,8 @@ static uint32_t body(const char *name, unsigned i)
         return rv_i(16 * (int)(i % 4), S2, 2, r, 0x03);
     if (!strcmp(name, "store_spread"))
         return rv_s(16 * (int)(i % 4), A0, S2, 2, 0x23);
+    if (i % 2 == 0)
+        return rv_i(1, T6, 4, T6, 0x13);                        /* xori */
     return rv_b(4, A0, A0, !strcmp(name, "branch_nt") ? 1 : 0); /* to the next instruction */
 }
 

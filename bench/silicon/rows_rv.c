@@ -141,22 +141,19 @@ static const probe_phase phases[] = {
 };
 enum { SEVERAL = 1 << 2 | 1 << 3 };
 #define LONG_LOOP "the loop is longer than T1's instruction cache: where the compiler put it decides"
-#define FULL_QUEUE "once the queue is full, the card stops the core some ten cycles sooner"
+#define BEGINNING "the cycles in which the threads begin are not known"
 static const probe_reason reasons[] = {
     {NULL, "r", "rv_store", SEVERAL,
-     "cores at one bank: neither a fixed order of the ports nor turns explain all of these rows"},
+     "cores at one port of L1 and at its banks: the phase in which they meet is not known"},
     {NULL, "r", "rv_load", 0, "cores at one port of L1: the phase in which they meet is not known"},
     {NULL, "r", "rv_store", 0, "the same, with a core that polls"},
     {"bh", "t", "tt_setdmareg", 0, "scatter of the card: tensix SETDMAREG, the same words, took 0.998"},
     {"wh", "f", "f_128", 0, LONG_LOOP},
     {"wh", "t", "tt_", 0, LONG_LOOP},
     {"wh", "c", "c_xor", 0, LONG_LOOP},
-    {NULL, "q", "q_loop_addi", 0, "how Blackhole's predictor learns a loop is not known"},
-    {NULL, "s", "s_loop_addi", 0, "how Blackhole's predictor learns a loop is not known"},
-    {NULL, "q", "q_loop_adddmareg_sync", 0, "the order in which three threads begin"},
-    {NULL, "s", "s_co_sync", 0, "the order in which three threads begin"},
-    {NULL, "q", "q_loop", 0, FULL_QUEUE},
-    {NULL, "s", "s_", 0, FULL_QUEUE},
+    {NULL, "q", "q_loop", 0, BEGINNING},
+    {NULL, "s", "s_solo", 0, "a wait of four cycles at the burst's beginning, which one that fills the queue hides"},
+    {NULL, "s", "s_", 0, BEGINNING},
     {NULL, "q", "q_", 0, "one cold burst: 6 to 23 cycles of scatter on the card, as its own page says"},
 };
 

@@ -52,12 +52,14 @@ typedef struct wg_path_timing {
 
 typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
-    uint8_t atomic_extra;    /* further cycles until an L1 atomic's response */
-    uint8_t semaphore_extra; /* further cycles until a semaphore's value arrives */
+    uint8_t atomic_extra; /* further cycles until an L1 atomic's response */
+    uint8_t sync_extra;   /* further cycles until a value from a PC buffer window arrives */
     uint8_t mispredict_bubble;
+    uint8_t csr_refill;        /* from the retirement of a CSR instruction or fence to the next one in EX1 */
     uint8_t mul_result;        /* EX1 entry to result */
     uint8_t mul_occupies;      /* cycles a multiply occupies EX1 */
     uint8_t push_fuse;         /* `.ttinsn` pushed per cycle, at most */
+    uint8_t push_credit;       /* cycles until a T core knows of a freed place in its first FIFO */
     uint8_t mop_gap;           /* idle cycles after an expansion unless a MOP follows */
     uint8_t matrix_latency;    /* of arithmetic, by insns.def */
     uint8_t matrix_stages;     /* least time of an instruction in the Matrix Unit */
@@ -98,9 +100,9 @@ struct wg_arch {
     uint8_t l1_banks;
     uint16_t ram_clear_cycles; /* after reset, while own RAM zeroes itself */
     uint8_t icache_ways;
-    uint8_t l0_lines;           /* 16-byte L0 data cache lines, 0: no cache */
-    uint8_t l0_flush_period;    /* the L0 flushes itself after this many requests */
-    uint8_t predictor_branches; /* size of a table of last directions, in branches; 0: counters, by history */
+    uint8_t l0_lines;            /* 16-byte L0 data cache lines, 0: no cache */
+    uint8_t l0_flush_period;     /* the L0 flushes itself after this many requests */
+    uint16_t predictor_branches; /* size of the table of last directions: a power of two, at most WG_BRANCHES */
     bool store_coalescing;
     bool debug_steps_twice;     /* the debug interface executes one instruction for two commands to step */
     bool fence_orders;          /* WH executes fence as a no-op */

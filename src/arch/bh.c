@@ -114,6 +114,12 @@ const wg_arch wg_arch_bh = {
     .icache_ways = 2,
     .l0_lines = 4,
     .l0_flush_period = 128, /* "about 0.8 % of requests" */
+    /*
+     * Measured on 71 rows: every loop of two rounds or more has two mispredictions, its first jump back and its end, however
+     * often it ran before; a taken branch has one in its first round. Inferred: a table of last directions, as on Wormhole.
+     * Decided here: its size (65 branches of 130 instructions fit).
+     */
+    .predictor_branches = 256,
     .store_coalescing = true,
     .debug_steps_twice = true,
     .fence_orders = true,
@@ -187,13 +193,16 @@ const wg_arch wg_arch_bh = {
              * nine (the same, with a thread that moves from block to block). matrix_stages: measured on 36 rows of
              * STALLWAIT(STALL_SFPU, MATH) after SETRWC and INCRWC, all of which are three cycles too short without it.
              * arithmetic_stages: measured on six rows of GMPOOL and ELWADD before such a wait. bank_return: measured on
-             * sixteen rows that hand over a bank per face (products in one phase, reductions of columns). semaphore_extra:
-             * measured on 20 rows of unpack threads whose cores poll a semaphore for each tile; all are three cycles too
-             * short without it. The documents give the shortest time of any word of that window, which fits manual TTSync.
+             * sixteen rows that hand over a bank per face (products in one phase, reductions of columns). sync_extra:
+             * measured on 20 rows of unpack threads whose cores poll a semaphore for each tile, and on 29 bursts of one thread
+             * until manual TTSync says that it is idle; all are three cycles too short without it.
+             * csr_refill: measured on one row, three CSR reads behind one another in twelve cycles (retirebench, the cost of its
+             * markers); fences wait by the same rule. push_credit: inferred from 19 bursts of one thread, 128 to 1,024 pushes, all of which are seven cycles too short
+             * without it; on two and three threads, where a place becomes free half and a third as often, it is as long.
              * unpack_clear: measured on six rows of a clear and an unpack into the same bank, per face (reductions to a
              * scalar). SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: a
              * multiply-add before the store costs only its own cycle; before other readers it costs more). noc_data: measured
-             * on 14 rows of 4 to 128 reads, all of which are 42 cycles too short without it, and 44 of one read. noc_ack:
+             * on 14 rows of 4 to 128 reads, all of which are 46 cycles too short without it, and 44 of one read. noc_ack:
              * measured on 44 rows of one write. What causes these delays is not known. noc_reserve: measured on 715 rows of
              * multicasts from one tile: each takes 16 cycles per hop to the far corner, plus 5, plus its flits. 715 rows of
              * linked ones pay this only for the first. noc_pause: measured on 277 rows of long writes, which at each size
@@ -206,7 +215,9 @@ const wg_arch wg_arch_bh = {
              */
             [WG_PROFILE_SILICON] = {PATHS,
                                     .matrix_latency = WG_LATENCY_MVMUL,
-                                    .semaphore_extra = 3,
+                                    .sync_extra = 3,
+                                    .csr_refill = 2,
+                                    .push_credit = 7,
                                     .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
                                     .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1,
                                     .bank_return = 4,
@@ -220,7 +231,7 @@ const wg_arch wg_arch_bh = {
                                     .noc_reserve = 80,
                                     .noc_pause = 44,
                                     .noc_read = 35,
-                                    .noc_data = 43,
+                                    .noc_data = 47,
                                     .noc_ack = 27,
                                     .dram_rate = 472,
                                     .dram_write_rate = 472,

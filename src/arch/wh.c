@@ -144,7 +144,8 @@ const wg_arch wg_arch_wh = {
     /*
      * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which moves from block to block, next to one and two
      * threads on one block); ELWSUB is assumed to behave like ELWADD. matrix_stages, arithmetic_stages, bank_return: as in
-     * bh.c. Inferred: Dst blocks were measured to take equally long on both. noc_data, noc_ack: as in bh.c, on 44 rows of one
+     * bh.c. Inferred: Dst blocks were measured to take equally long on both. sync_extra: as in bh.c, on
+     * 29 bursts, all of which are four cycles too short without it. push_credit: as in bh.c, on 19 bursts, twelve cycles. noc_data, noc_ack: as in bh.c, on 44 rows of one
      * read and 44 of one write. Those reads alone suggest 31 cycles, four rows of another card 51: the value lies between.
      * noc_reserve, noc_pause: as in bh.c, on 605 and 216 rows. noc_data_pause: inferred from 140 rows of long reads over NoC
      * 1, which take 11 % more cycles than they have flits; rows of another card over NoC 0 do not. DRAM rates: documented as
@@ -155,10 +156,11 @@ const wg_arch wg_arch_wh = {
     .timing = {[WG_PROFILE_DOCUMENTED] =
                    TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1, .noc_data = 1, .noc_ack = 1, .dram_rate = 240,
                           .dram_write_rate = 240, .eth_rate = 125, .eth_latency = 390),
-               [WG_PROFILE_SILICON] = TIMING(.matrix_stages = WG_MEASURED_LATENCY_MVMUL,
-                                             .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
-                                             .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                                             .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9,
-                                             .noc_data = 38, .noc_ack = 27, .dram_rate = 222, .dram_write_rate = 214,
-                                             .dram_queue = 32, .eth_rate = 125, .eth_latency = 390)},
+               [WG_PROFILE_SILICON] =
+                   TIMING(.sync_extra = 4, .push_credit = 12, .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
+                          .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
+                          .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
+                          .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9, .noc_data = 38, .noc_ack = 27,
+                          .dram_rate = 222, .dram_write_rate = 214, .dram_queue = 32, .eth_rate = 125,
+                          .eth_latency = 390)},
 };

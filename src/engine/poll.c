@@ -63,7 +63,6 @@ static void take(const wg_tile *t, wg_poll_state *out)
         wg_core_normalize(t, c, run);
         run->r[WG_REG_SINK] = 0;
         run->l0_requests = flush_count(t, k);
-        memcpy(out->predictor[c], k->predictor, sizeof k->predictor);
         memcpy(out->targets[c], k->targets, sizeof k->targets);
         memcpy(out->branches[c], k->branches, sizeof k->branches);
         out->epoch[c] = k->epoch;
@@ -87,7 +86,6 @@ static bool same_core(const wg_tile *t, const wg_poll_state *a, const wg_poll_st
         return a->shot.run[c].halt == b->shot.run[c].halt;
     return wg_same_run(&a->shot.run[c], &b->shot.run[c], v, c) && wg_same_contents(&a->shot.run[c], &b->shot.run[c]) &&
            wg_same_requests(t, &a->shot, v, c, true) &&
-           memcmp(a->predictor[c], b->predictor[c], sizeof a->predictor[c]) == 0 &&
            memcmp(a->targets[c], b->targets[c], sizeof a->targets[c]) == 0 &&
            memcmp(a->branches[c], b->branches[c], sizeof a->branches[c]) == 0 && a->epoch[c] == b->epoch[c] &&
            memcmp(a->v[c], b->v[c], sizeof a->v[c]) == 0 && memcmp(&a->csr[c], &b->csr[c], sizeof a->csr[c]) == 0;

@@ -28,8 +28,8 @@ static const struct group {
         {"dram",
          {{"dram_rate", 1}, {"dram_write_rate", 1}, {"dram_latency", 0}, {"dram_request", 0}, {"dram_answer", 0}}},
     [WG_COST_L1] = {"l1", {{"path[L1]", 0}, {"atomic_extra", 0}, {"narrow_write", 0}}},
-    [WG_COST_SYNC] =
-        {"sync", {{"path[SYNC]", 0}, {"semaphore_extra", 0}, {"path[MAILBOX_READ]", 0}, {"path[MAILBOX_WRITE]", 0}}},
+    [WG_COST_SYNC] = {"sync",
+                      {{"path[SYNC]", 0}, {"sync_extra", 0}, {"path[MAILBOX_READ]", 0}, {"path[MAILBOX_WRITE]", 0}}},
     [WG_COST_GPR] = {"gpr", {{"path[GPR]", 0}}},
     [WG_COST_CONFIG] = {"config", {{"path[CONFIG]", 0}}},
     [WG_COST_REGISTERS] =

@@ -36,9 +36,7 @@ void wg_ahead_undo(wg_core *k)
     while (k->undo_count) {
         const wg_undo *u = &k->undo[--k->undo_count];
         uint32_t index = u->where & ~(uint32_t)WG_UNDO_KIND;
-        if ((u->where & WG_UNDO_KIND) == WG_UNDO_PREDICTOR)
-            k->predictor[index % WG_PREDICTOR] = (uint8_t)u->old;
-        else if ((u->where & WG_UNDO_KIND) == WG_UNDO_TARGET)
+        if ((u->where & WG_UNDO_KIND) == WG_UNDO_TARGET)
             k->targets[index / 2 % WG_TARGETS][index % 2] = u->old;
         else if ((u->where & WG_UNDO_KIND) == WG_UNDO_BRANCH)
             k->branches[index % WG_BRANCHES] = u->old;

@@ -77,14 +77,12 @@ static void process(wg_tile *t, core_group *w, core_slot *m)
     w->seen_at[m->core] = wg_queue_seen_at(queue);
 }
 
-static void serve_port(wg_tile *t, core_group *w, unsigned which)
+/* The port's chosen request; `next`: when another one is there. */
+static inline core_slot *chosen_at(const wg_tile *t, core_group *w, unsigned which, unsigned *input, uint64_t *next)
 {
-    wg_l1_ports *p = &t->regions.memory.l1;
-    const unsigned port = WG_L1_CORE_PORT + which, turn = p->turn[port];
+    const unsigned turn = t->regions.memory.l1.turn[WG_L1_CORE_PORT + which];
     const uint64_t now = t->sched.now;
-    uint64_t next = WG_NEVER;
     core_slot *chosen = NULL;
-    unsigned input = 0;
     bool fetches = false;
     for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
         unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
@@ -93,22 +91,41 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
         if (seen_at <= now &&
             (!chosen || (fetch && !fetches))) { /* it blocks the other inputs even if it is not granted */
             if (chosen)
-                next = wg_min64(next, w->seen_at[chosen->core]);
+                *next = wg_min64(*next, w->seen_at[chosen->core]);
             chosen = &w->at[core];
-            input = (turn + i) % WG_L1_INPUTS;
+            *input = (turn + i) % WG_L1_INPUTS;
             fetches = fetch;
         } else {
-            next = wg_min64(next, seen_at);
+            *next = wg_min64(*next, seen_at);
         }
     }
+    return chosen;
+}
+
+static inline uint32_t address_of(const core_slot *m, const wg_request *req)
+{
+    return req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH) ? m->run->load[req->tag % WG_LOADS].address
+                                                                  : req->address;
+}
+
+static void serve_port(wg_tile *t, core_group *w, unsigned which)
+{
+    wg_l1_ports *p = &t->regions.memory.l1;
+    const unsigned port = WG_L1_CORE_PORT + which;
+    const uint64_t now = t->sched.now;
+    uint64_t next = WG_NEVER;
+    unsigned input = 0;
+    core_slot *chosen = chosen_at(t, w, which, &input, &next);
     if (chosen) {
         wg_request_queue *queue = chosen->queue;
         const wg_request *req = &queue->ring[queue->head];
         const bool read = req->kind == WG_REQ_READ;
-        bool load = read && !(req->tag & WG_TAG_FETCH);
-        uint32_t address = load ? chosen->run->load[req->tag % WG_LOADS].address : req->address;
+        uint32_t address = address_of(chosen, req);
         uint64_t *bank = &p->bank_free[wg_l1_bank(t->arch->l1_banks, address)];
         uint64_t free = wg_max64(p->port_free[port], *bank);
+        const core_slot *other =
+            which || free != now ? NULL : chosen_at(t, w, 1, &(unsigned){0}, &(uint64_t){WG_NEVER});
+        free += other && wg_l1_gives_way(t, address, address_of(other, &other->queue->ring[other->queue->head]));
         if (free > now) {
             wg_queue_waits_for_port(queue, port, free);
             /* if only the bank is busy, another core's bank may be free earlier */
@@ -499,10 +516,9 @@ static inline void branch(wg_tile *t, core_group *w, core_slot *m, const wg_op *
 {
     wg_core_run *run = m->run;
     const uint32_t pc = run->pc;
-    const uint8_t *last = &m->k->predictor[wg_predict_counter(m->k, pc)], counter = *last;
-    const uint32_t *place = wg_predict_place(m->k, pc), entry = *place;
+    const uint32_t *place = wg_predict_place(m->k, t->arch->predictor_branches, pc), entry = *place;
     wg_step_branch(t, m->core, op, e);
-    wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, counter != *last || entry != *place);
+    wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, entry != *place);
     m->op = run->pc == pc + 4 ? op + 1 : NULL;
 }
 

@@ -186,7 +186,7 @@ WG_THREADED static uint32_t run_lines(wg_tile *t, unsigned core, uint64_t stop)
     uint32_t *r = run->r;
     const uint32_t sets = t->spec->core[core].icache_bytes / 32u - 1;
     const unsigned bubble = t->timing->mispredict_bubble;
-    const wg_predicts predicts = wg_predictor(t, core);
+    const unsigned entries = wg_predictor(t, core);
     const settings set = {.ram_bytes = t->spec->core[core].ram_bytes,
                           .weakly_ordered = !wg_strongly_ordered(k),
                           .cached =
@@ -240,7 +240,7 @@ L_REMU : {
         uint32_t at = WG_PC_OF(op); \
         if (op->imm == at) \
             goto leave; \
-        bool predicted = wg_predict_branch(k, predicts, at, op->imm <= at, taken); \
+        bool predicted = wg_predict_branch(k, entries, at, taken); \
         last = base + op->at; \
         if (taken) { \
             c = last + 1 + (predicted ? 0 : bubble); \
@@ -261,7 +261,7 @@ L_JALR : {
     uint32_t at = WG_PC_OF(op), target = wg_jump_target(op, r);
     if (target == at)
         goto leave;
-    bool predicted = wg_predict_jump(k, predicts, op, at, target);
+    bool predicted = wg_predict_jump(k, entries, op, at, target);
     r[op->rd] = at + 4;
     last = base + op->at;
     c = last + 1 + (predicted ? 0 : bubble);
@@ -301,10 +301,8 @@ L_LINE_END:
     goto jumped;
 
 back:
-    if (predicts == WG_PREDICTS_LAST || k->run.history == 0xFF) { /* the predictor is nearly saturated */
-        closing = WG_PC_OF(op);
-        stop = 0;
-    }
+    closing = WG_PC_OF(op);
+    stop = 0;
 jumped: /* `op` was the last one of this line and entered EX1 in `last`; the next one can enter in `c` */
     number += (uint64_t)(op - from) + 1;
     if (lag)

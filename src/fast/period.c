@@ -34,7 +34,6 @@ typedef struct checkpoint {
     uint64_t bank_free[WG_L1_MAX_BANKS];
     struct {
         uint32_t r[WG_REG_SINK + 1], stored[WG_STORE_QUEUE][4], loaded[WG_LOADS][4], queued[WG_QUEUE_DEPTH][4];
-        uint8_t history;
     } core[WG_CORES];
     uint32_t lines, l1_undos;
     wg_l1_undo line[LOGGED];
@@ -47,7 +46,6 @@ static void copy_cores(const wg_period *p, checkpoint *u, bool back)
         const unsigned c = (unsigned)__builtin_ctz(left);
         wg_core_run *run = p->run[c];
         WG_COPY(back, u->core[c].r, run->r);
-        WG_COPY(back, u->core[c].history, run->history);
         for (unsigned i = 0; i < WG_STORE_QUEUE; i++)
             WG_COPY(back, u->core[c].stored[i], run->sq[i].data);
         for (unsigned i = 0; i < WG_LOADS; i++)
@@ -82,16 +80,6 @@ static inline uint32_t *stored(const wg_period *p, const position *at, const wg_
 static inline uint32_t *queued(const wg_period *p, const position *at, const wg_step_of *x)
 {
     return p->queue[x->core]->ring[(at->queue_head[x->core] + x->place) % WG_QUEUE_DEPTH].data;
-}
-
-/* The branch went as recorded: was it predicted, with the predictor unchanged? */
-static inline bool predicted(const wg_tile *t, wg_core *k, const wg_step_of *x)
-{
-    const wg_predicts how = wg_predictor(t, x->core);
-    const bool settled = wg_predict_settled(k, how, x->address, x->flag);
-    if (how == WG_PREDICTS_BY_HISTORY)
-        k->run.history = (uint8_t)((unsigned)k->run.history << 1 | x->flag);
-    return settled;
 }
 
 /* The bank is taken, and the L0 cache may hold the line from now on. */
@@ -256,7 +244,7 @@ STEP_WRITE:
         goto differs;
     NEXT;
 STEP_PREDICT:
-    if (!predicted(t, &t->core[x->core], x))
+    if (!wg_predict_settled(&t->core[x->core], wg_predictor(t, x->core), x->address, x->flag))
         goto differs;
     NEXT;
 STEP_AGAIN:

@@ -59,7 +59,7 @@ static inline void wg_rounds_branch(const wg_tile *t, core_group *w, const core_
     wg_step_of *x = rounds_next(w->rounds, m, op->code);
     *x = wg_step_from(op, m->core);
     x->flag = taken;
-    if (wg_predictor(t, m->core) == WG_PREDICTS_NOT)
+    if (!wg_predictor(t, m->core))
         return;
     x = rounds_next(w->rounds, m, WG_STEP_PREDICT);
     x->address = pc;

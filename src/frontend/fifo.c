@@ -182,6 +182,7 @@ WG_STAGE unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_co
     }
     if (done < taken)
         enqueue_rest(t, f, thread, core, pc, words, done, taken, tracked);
+    f->held = (uint8_t)wg_fifo_held(t->arch, f);
     wg_wake_thread(&t->sched, thread);
     return taken;
 }
@@ -219,6 +220,22 @@ unsigned wg_push_words(wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc
     if (!taken)
         *why = wg_fifo_full(thread);
     return taken;
+}
+
+/* Those that were freed in the last cycles count as taken. */
+uint64_t wg_push_known_at(const wg_tile *t, unsigned thread, unsigned count)
+{
+    const wg_frontend *f = &t->frontend[thread];
+    const unsigned taken = wg_fifo_held(t->arch, f);
+    if (wg_fifo_takes(t->arch, thread, taken) < count)
+        return WG_NEVER;
+    for (uint64_t at = t->sched.now;; at++) {
+        unsigned unknown = 0;
+        for (uint64_t ago = at - f->freed_at, i = 0; ago + i < t->timing->push_credit; i++)
+            unknown += f->freed >> 4 * i & 15;
+        if (wg_fifo_takes(t->arch, thread, taken + unknown) >= count)
+            return at;
+    }
 }
 
 bool wg_push_refused(wg_tile *t, unsigned thread, wg_core_id core, unsigned count, wg_stall *why)

@@ -107,12 +107,33 @@ static inline void wg_replay_enqueue(wg_frontend *f, unsigned entry)
     f->moved = true;
 }
 
-/* How many words the first FIFO takes now (PIPE-03 to PIPE-05). */
-static inline unsigned wg_fifo_room(const wg_arch *arch, const wg_frontend *f, unsigned thread)
+/* How many places of the first FIFO are taken (PIPE-04). */
+static inline unsigned wg_fifo_held(const wg_arch *arch, const wg_frontend *f)
 {
-    unsigned taken = f->fifo_count + (arch->fifo_counts_downstream ? f->plain_downstream : 0u);
+    return f->fifo_count + (arch->fifo_counts_downstream ? f->plain_downstream : 0u);
+}
+
+/* How many words the first FIFO takes if so many places are taken (PIPE-03, PIPE-05). */
+static inline unsigned wg_fifo_takes(const wg_arch *arch, unsigned thread, unsigned taken)
+{
     unsigned depth = arch->fifo_depth[thread];
     return taken >= depth || (arch->fifo_resume && taken > arch->fifo_resume) ? 0 : depth - taken;
+}
+static inline unsigned wg_fifo_room(const wg_arch *arch, const wg_frontend *f, unsigned thread)
+{
+    return wg_fifo_takes(arch, thread, wg_fifo_held(arch, f));
+}
+
+/* Places of the first FIFO became free, if fewer are taken now than were held. */
+static inline void wg_fifo_frees(const wg_tile *t, wg_frontend *f)
+{
+    const unsigned taken = wg_fifo_held(t->arch, f), freed = f->held - taken;
+    if (taken >= f->held)
+        return;
+    const uint64_t ago = t->sched.now - f->freed_at;
+    f->freed = (ago < WG_FREED_CYCLES ? f->freed << 4 * ago : 0) + (freed < 8 ? freed : 8);
+    f->freed_at = t->sched.now;
+    f->held = (uint8_t)taken;
 }
 
 /* Why a push is refused. */
@@ -132,6 +153,8 @@ static inline void wg_push_waits(wg_frontend *f, unsigned words)
 /* Something has left the first FIFO (bit 0) or the mux (bit 1): a refused core retries if there is room now. */
 static inline void wg_push_room(wg_tile *t, wg_frontend *f, unsigned thread, unsigned who)
 {
+    if (who & 1)
+        wg_fifo_frees(t, f);
     who &= f->push_waits;
     if (__builtin_expect(who, 0)) {
         if (who & 1 && wg_fifo_room(t->arch, f, thread) < f->push_needs)

@@ -35,9 +35,8 @@ enum {
     WG_L0_LINES = 4,
     WG_LINE_OPS = 4,
     WG_ICACHE_LINES = 256,
-    WG_PREDICTOR = 1024,
     WG_TARGETS = 16,
-    WG_BRANCHES = 32,
+    WG_BRANCHES = 256,
     WG_RETURNS = 8,
     WG_RAM_MAX = 8192,
     WG_UNDO = 1024,
@@ -151,7 +150,6 @@ typedef struct wg_core_run {
     uint8_t sq_head, sq_count;
     bool queued; /* retired[], filled[] and dests hold: instructions are issued one by one */
     uint8_t l0_victim, returns_top;
-    uint8_t history; /* directions of the last eight branches */
     uint64_t late_at;
     uint64_t mux_free;       /* first cycle in which the store queue may use the memory mux */
     uint64_t wait_e, wait_m; /* the load that entered EX1 in wait_e enters the load/store unit no sooner than wait_m */
@@ -215,9 +213,8 @@ typedef struct wg_core {
     wg_stall stall;        /* last reported */
     uint64_t stall_since;
     wg_undo undo[WG_UNDO];
-    uint8_t predictor[WG_PREDICTOR];
     uint32_t targets[WG_TARGETS][2]; /* pc, target */
-    uint32_t branches[WG_BRANCHES];  /* WH: pc | 1, and | 2 if it was taken; 0: empty */
+    uint32_t branches[WG_BRANCHES];  /* pc | 1, and | 2 if it was taken; 0: empty */
     uint8_t ram[WG_RAM_MAX];
     wg_icache_line icache[WG_ICACHE_LINES];
 } wg_core;

@@ -38,6 +38,7 @@ enum { WG_FIFO_RING = 32, WG_REPLAY_FIFO = 8, WG_GATE_FIFO = 2, WG_MOP_CFG_WORDS
  * so that an entry which the expander passes on does not move. The pool has more places than all FIFOs have entries.
  */
 enum { WG_POOL = WG_E_PLACE + 1, WG_DOWN_RING = 16 };
+enum { WG_FREED_CYCLES = 16 };           /* wg_frontend.freed goes back so far */
 enum { WG_WAITS_T = 1, WG_WAITS_B = 2 }; /* wg_frontend.push_waits: the T core was refused, B was */
 static_assert(WG_POOL == 64 && WG_POOL > WG_FIFO_RING + WG_DOWN_RING, "wg_frontend.free has a bit for each");
 
@@ -122,6 +123,9 @@ typedef struct wg_frontend {
     uint16_t down[WG_DOWN_RING];
     uint16_t fifo[WG_FIFO_RING];
     uint8_t push_needs; /* with bit 0 of `push_waits`: places that the smallest of those requests needs */
+    uint8_t held;       /* places of the first FIFO that are taken, as of the last push or free */
+    uint64_t freed_at;  /* the last cycle in which some became free */
+    uint64_t freed;     /* how many did, four bits per cycle, that cycle's the lowest */
     uint64_t accept_at; /* perturbation: the gate's head passes no earlier than this */
     uint64_t take_at;   /* perturbation: the FIFO's head is taken no earlier than this */
     wg_latch latch;
@@ -180,6 +184,8 @@ void wg_mop(struct wg_tile *t, unsigned thread, bool observed);
 unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc, const uint32_t *words,
                        unsigned count, wg_stall *why);
 /* Would a T core's next push of `count` words be refused unless something leaves? Then refuses it before it arrives. */
+/* The first cycle from now on in which the T core knows of `count` free places; WG_NEVER if there are not as many. */
+uint64_t wg_push_known_at(const struct wg_tile *t, unsigned thread, unsigned count);
 bool wg_push_refused(struct wg_tile *t, unsigned thread, wg_core_id core, unsigned count, wg_stall *why);
 /* The thread has no instruction between the emission of its push and its completion (PIPE-28). */
 bool wg_thread_idle(const struct wg_tile *t, unsigned thread);

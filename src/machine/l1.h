@@ -95,6 +95,8 @@ static inline bool wg_l1_holds(uint32_t l1_bytes, uint32_t address, uint32_t byt
  */
 bool wg_l1_ask(struct wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t *retry);
 /* The same on a given port: unpackers read through several, the NIUs through two each way. */
+/* Of two core ports that want banks for these addresses: does the first give way? */
+bool wg_l1_gives_way(const struct wg_tile *t, uint32_t first, uint32_t second);
 bool wg_l1_ask_port(struct wg_tile *t, wg_l1_client client, unsigned port, uint32_t address, wg_l1_access access,
                     uint64_t *retry);
 unsigned wg_l1_port(wg_l1_client client);

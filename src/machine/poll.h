@@ -14,7 +14,6 @@ struct wg_tile;
 /* Everything that determines the future, except memory. */
 typedef struct wg_poll_state {
     wg_shot shot;
-    uint8_t predictor[WG_CORES][WG_PREDICTOR];
     uint32_t targets[WG_CORES][WG_TARGETS][2];
     uint32_t branches[WG_CORES][WG_BRANCHES];
     uint32_t epoch[WG_CORES];

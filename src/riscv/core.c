@@ -264,7 +264,6 @@ void wg_core_start(wg_tile *t, unsigned core, uint32_t pc)
     k->csr.cycle_offset = 0 - now;
     k->csr.instret_offset = (uint64_t)0 - WG_RETIRE_QUEUE;
     memset(k->v, 0, sizeof k->v);
-    memset(k->predictor, 0, sizeof k->predictor);
     memset(k->targets, 0, sizeof k->targets);
     memset(k->branches, 0, sizeof k->branches);
     k->in_interrupt = false;

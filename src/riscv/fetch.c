@@ -12,10 +12,9 @@
  * Predecoded instructions live and die with their line: stale code executes, and is reported.
  *
  * Facts: InstructionCache.md, InstructionRAM.md, CSRs.md (switches), BackendConfiguration.md.
- * Decided here: Blackhole's predictor is a table of two-bit counters indexed by pc and the last branches' directions;
- * untrained backward branches are predicted taken. Wormhole's remembers the last direction of 32 branches and direct jumps,
- * indexed by pc; others are predicted not taken (measured: wh.c). Both have a return stack and remember the last target of
- * each indirect jump.
+ * The predictor remembers the last directions of branches and direct jumps in a table indexed by pc; others are predicted not
+ * taken (measured: bh.c, wh.c).
+ * Decided here: it has a return stack, and remembers the last target of each indirect jump.
  */
 #include "riscv/internal.h"
 #include "riscv/pipeline.h"
@@ -81,11 +80,11 @@ static uint32_t line_after(wg_tile *t, unsigned core, uint32_t line)
 {
     wg_core *k = &t->core[core];
     const wg_icache_line *l = lookup(t, core, line);
-    if (l && wg_predictor(t, core) == WG_PREDICTS_LAST)
+    const unsigned entries = wg_predictor(t, core);
+    if (l && entries)
         for (unsigned i = 0; i < WG_LINE_OPS; i++) {
             const wg_op *op = &l->op[i];
-            if ((wg_is_branch(op->code) || op->code == WG_OP_JAL) &&
-                wg_predict_settled(k, WG_PREDICTS_LAST, line + 4 * i, true))
+            if ((wg_is_branch(op->code) || op->code == WG_OP_JAL) && wg_predict_settled(k, entries, line + 4 * i, true))
                 return op->imm & ~(uint32_t)(LINE - 1);
         }
     return line + LINE;

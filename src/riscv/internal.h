@@ -43,14 +43,7 @@ enum {
 };
 #define WG_CFG0_EN_BFLOAT_RTNE 0x80000000u
 
-enum { WG_UNDO_PREDICTOR = 1u << 24, WG_UNDO_TARGET = 2u << 24, WG_UNDO_BRANCH = 3u << 24, WG_UNDO_KIND = 3u << 24 };
-/* How branches are predicted. */
-typedef enum wg_predicts {
-    WG_PREDICTS_NOT,        /* always not taken */
-    WG_PREDICTS_BY_HISTORY, /* by counters, indexed by pc and the last directions; direct jumps always hit */
-    WG_PREDICTS_LAST        /* by the last direction, of direct jumps too; not taken if there is none */
-} wg_predicts;
-
+enum { WG_UNDO_TARGET = 1u << 24, WG_UNDO_BRANCH = 2u << 24, WG_UNDO_KIND = 3u << 24 };
 static inline wg_core *wg_core_at(wg_tile *t, unsigned core) { return &t->core[core]; }
 static inline bool wg_in_iram(const wg_tile *t, unsigned core, uint32_t pc)
 {
@@ -158,52 +151,31 @@ static inline uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
 }
 void wg_fetch_respond(const wg_tile *t, unsigned core, wg_core_run *run, unsigned slot, const uint32_t value[4]);
 void wg_fetch_clear(wg_tile *t, unsigned core);
-/* The branch's entry in the table of last directions, and its contents after a branch in this direction. */
-static inline uint32_t *wg_predict_place(wg_core *k, uint32_t pc) { return &k->branches[pc >> 2 & (WG_BRANCHES - 1)]; }
-static inline uint32_t wg_predict_entry(uint32_t pc, bool taken) { return pc | (taken ? 3u : 1u); }
-static inline bool wg_predict_last(wg_core *k, uint32_t pc, bool taken)
+/*
+ * The predictor: a table of the last directions of branches and direct jumps. `entries` is its size, 0 if the predictor is
+ * off; what is not in the table is predicted not taken.
+ */
+static inline uint32_t *wg_predict_place(wg_core *k, unsigned entries, uint32_t pc)
 {
-    uint32_t *place = wg_predict_place(k, pc), old = *place;
+    return &k->branches[pc >> 2 & (entries - 1)];
+}
+static inline uint32_t wg_predict_entry(uint32_t pc, bool taken) { return pc | (taken ? 3u : 1u); }
+/* Was the direction predicted? Trains the predictor. */
+static inline bool wg_predict_branch(wg_core *k, unsigned entries, uint32_t pc, bool taken)
+{
+    if (!entries)
+        return !taken;
+    uint32_t *place = wg_predict_place(k, entries, pc), old = *place;
     if (old != wg_predict_entry(pc, taken)) {
         wg_core_log(k, WG_UNDO_BRANCH | (uint32_t)(place - k->branches), old);
         *place = wg_predict_entry(pc, taken);
     }
     return (old == wg_predict_entry(pc, true)) == taken;
 }
-static inline unsigned wg_predict_counter(const wg_core *k, uint32_t pc)
-{
-    return (pc >> 2 ^ (uint32_t)k->run.history << 2) % WG_PREDICTOR;
-}
-/* The predictor: was the direction (and target) predicted? Trains it. Counters: 0 untrained (backward is taken, forward
- * not), 1 strongly not taken … 4 strongly taken. */
-static inline bool wg_predict_branch(wg_core *k, wg_predicts how, uint32_t pc, bool backward, bool taken)
-{
-    if (how == WG_PREDICTS_LAST)
-        return wg_predict_last(k, pc, taken);
-    if (how == WG_PREDICTS_NOT)
-        return !taken;
-    unsigned i = wg_predict_counter(k, pc);
-    uint8_t counter = k->predictor[i];
-    bool predicted = counter ? counter > 2 : backward;
-    uint8_t next = taken ? (counter == 0  ? 3
-                            : counter < 4 ? counter + 1
-                                          : 4)
-                         : (counter == 0  ? 2
-                            : counter > 1 ? counter - 1
-                                          : 1);
-    if (next != counter) {
-        wg_core_log(k, WG_UNDO_PREDICTOR | i, counter);
-        k->predictor[i] = next;
-    }
-    k->run.history = (uint8_t)(k->run.history << 1 | taken);
-    return predicted == taken;
-}
 /* Is the branch predicted, and would it leave the predictor unchanged? */
-static inline bool wg_predict_settled(wg_core *k, wg_predicts how, uint32_t pc, bool taken)
+static inline bool wg_predict_settled(wg_core *k, unsigned entries, uint32_t pc, bool taken)
 {
-    if (how == WG_PREDICTS_LAST)
-        return *wg_predict_place(k, pc) == wg_predict_entry(pc, taken);
-    return how == WG_PREDICTS_NOT ? !taken : k->predictor[wg_predict_counter(k, pc)] == (taken ? 4 : 1);
+    return entries ? *wg_predict_place(k, entries, pc) == wg_predict_entry(pc, taken) : !taken;
 }
 bool wg_predict_jalr(wg_core *k, bool enabled, uint32_t pc, uint8_t rd, uint8_t rs1, uint32_t target);
 void wg_predict_call(wg_core *k, uint32_t return_pc);

@@ -122,7 +122,7 @@ bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const 
     }
     e = wg_max64(e, oldest);
     if (ordered) /* it retires no earlier than the cycle after it was filled */
-        e = wg_max64(e, wg_max64(newest, run->last + 2));
+        e = wg_max64(e, wg_max64(newest, run->last + 2) + (run->ordered ? t->timing->csr_refill : 0u));
     for (uint64_t before = WG_NEVER; before != e;) {
         before = e;
         why->retry_at = WG_NEVER;

@@ -359,8 +359,8 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
     if (req->kind == WG_REQ_ATOMIC) {
         l->done += t->timing->atomic_extra;
         run->r[l->rd] = value[0];
-    } else if (wg_is_semaphore(req)) {
-        l->done += t->timing->semaphore_extra;
+    } else if (req->path == WG_PATH_SYNC) {
+        l->done += t->timing->sync_extra;
         run->r[l->rd] = wg_load_value(value, 0, l->size);
     } else if (req->path == WG_PATH_L1) {
         memcpy(l->line, value, sizeof l->line);

@@ -150,11 +150,11 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e);
 void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e);
 void wg_step_halt(wg_tile *t, unsigned core, wg_halt how);
 uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles);
-static inline wg_predicts wg_predictor(const wg_tile *t, unsigned core)
+/* Entries of the predictor's table; 0: it is off. */
+static inline unsigned wg_predictor(const wg_tile *t, unsigned core)
 {
-    if ((t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) || wg_tile_predictor_off(t, core))
-        return WG_PREDICTS_NOT;
-    return t->arch->predictor_branches ? WG_PREDICTS_LAST : WG_PREDICTS_BY_HISTORY;
+    const bool off = (t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) || wg_tile_predictor_off(t, core);
+    return off ? 0 : t->arch->predictor_branches;
 }
 
 /* JAL and JALR. */
@@ -162,11 +162,10 @@ static inline uint32_t wg_jump_target(const wg_op *op, const uint32_t *r)
 {
     return op->code == WG_OP_JALR ? (r[op->rs1] + op->imm) & ~3u : op->imm;
 }
-static inline bool wg_predict_jump(wg_core *k, wg_predicts how, const wg_op *op, uint32_t pc, uint32_t target)
+static inline bool wg_predict_jump(wg_core *k, unsigned entries, const wg_op *op, uint32_t pc, uint32_t target)
 {
-    bool predicted = op->code == WG_OP_JALR    ? wg_predict_jalr(k, how != WG_PREDICTS_NOT, pc, op->rd, op->rs1, target)
-                     : how == WG_PREDICTS_LAST ? wg_predict_last(k, pc, true)
-                                               : how != WG_PREDICTS_NOT;
+    bool predicted = op->code == WG_OP_JALR ? wg_predict_jalr(k, entries, pc, op->rd, op->rs1, target)
+                                            : wg_predict_branch(k, entries, pc, true);
     if (op->rd == 1 || op->rd == 5)
         wg_predict_call(k, pc + 4);
     return predicted;

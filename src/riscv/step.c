@@ -143,11 +143,11 @@ void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
     const bool jumps = op->code == WG_OP_JAL || op->code == WG_OP_JALR;
-    const wg_predicts how = wg_predictor(t, core);
+    const unsigned entries = wg_predictor(t, core);
     const uint32_t pc = run->pc, target = jumps ? wg_jump_target(op, run->r) : op->imm;
     const bool taken = jumps || wg_branch_taken(op->code, run->r[op->rs1], run->r[op->rs2]);
     const bool predicted =
-        jumps ? wg_predict_jump(k, how, op, pc, target) : wg_predict_branch(k, how, pc, target <= pc, taken);
+        jumps ? wg_predict_jump(k, entries, op, pc, target) : wg_predict_branch(k, entries, pc, taken);
     wg_entered(run, e, jumps ? op->rd : WG_NO_DEST, e + 1);
     if (jumps)
         run->r[op->rd] = pc + 4;

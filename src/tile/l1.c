@@ -169,6 +169,18 @@ uint32_t wg_l1_atomic(wg_tile *t, wg_l1_client client, uint32_t address, uint8_t
     return old;
 }
 
+/*
+ * Does the first of the cores' ports, which wants a bank for this address, give way to the second? Decided here: the port that
+ * had the bank last does (measured on eight rows of stores of two and three cores to one bank); otherwise the first goes first.
+ */
+bool wg_l1_gives_way(const wg_tile *t, uint32_t first, uint32_t second)
+{
+    const wg_l1_ports *p = &t->regions.memory.l1;
+    const unsigned bank = wg_l1_bank(t->arch->l1_banks, first);
+    return bank == wg_l1_bank(t->arch->l1_banks, second) && p->bank_free[bank] == t->sched.now &&
+           p->port_free[WG_L1_CORE_PORT] == t->sched.now && p->port_free[WG_L1_CORE_PORT + 1] < t->sched.now;
+}
+
 /* Is a core's request waiting at this mux input? */
 static bool core_waits(const wg_tile *t, unsigned port, unsigned input)
 {

@@ -191,26 +191,45 @@ static void serve_l1(wg_tile *t, unsigned core)
  * Decided here: instruction fetches first, then round-robin. Measured on twelve rows of Blackhole: loops that miss the
  * instruction cache take as long beside other cores' loads and fetches as alone.
  */
+static unsigned chosen_at(const wg_tile *t, unsigned which)
+{
+    const wg_memory *m = &t->regions.memory;
+    unsigned chosen = WG_CORES;
+    for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
+        unsigned core = wg_l1_core_at[which][(m->l1.turn[WG_L1_CORE_PORT + which] + i) % WG_L1_INPUTS];
+        if (core >= WG_CORES || !(m->active[core] >> WG_PATH_L1 & 1))
+            continue;
+        const wg_request *req = &m->queue[core][WG_PATH_L1].ring[m->queue[core][WG_PATH_L1].head];
+        if (req->seen_at > t->sched.now || (chosen < WG_CORES && !wg_request_is_fetch(req)))
+            continue;
+        chosen = core;
+        if (wg_request_is_fetch(req))
+            break;
+    }
+    return chosen;
+}
+
 static void serve_ports(wg_tile *t)
 {
     wg_memory *m = &t->regions.memory;
-    for (unsigned port = WG_L1_CORE_PORT; port < WG_L1_CORE_PORT + WG_L1_CORE_PORTS; port++) {
-        unsigned chosen = WG_CORES;
-        for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
-            unsigned core = wg_l1_core_at[port - WG_L1_CORE_PORT][(m->l1.turn[port] + i) % WG_L1_INPUTS];
-            if (core >= WG_CORES || !(m->active[core] >> WG_PATH_L1 & 1))
-                continue;
-            const wg_request_queue *queue = &m->queue[core][WG_PATH_L1];
-            const wg_request *req = &queue->ring[queue->head];
-            if (req->seen_at > t->sched.now || (chosen < WG_CORES && !wg_request_is_fetch(req)))
-                continue;
-            chosen = core;
-            if (wg_request_is_fetch(req))
-                break;
+    unsigned chosen[WG_L1_CORE_PORTS];
+    const wg_request *head[WG_L1_CORE_PORTS];
+    for (unsigned which = 0; which < WG_L1_CORE_PORTS; which++) {
+        chosen[which] = chosen_at(t, which);
+        head[which] = NULL;
+        if (chosen[which] < WG_CORES) {
+            const wg_request_queue *queue = &m->queue[chosen[which]][WG_PATH_L1];
+            head[which] = &queue->ring[queue->head];
         }
-        if (chosen < WG_CORES)
-            serve_l1(t, chosen);
     }
+    if (head[0] && head[1] && wg_l1_gives_way(t, head[0]->address, head[1]->address)) {
+        wg_queue_waits_for_port(&m->queue[chosen[0]][WG_PATH_L1], WG_L1_CORE_PORT, t->sched.now + 1);
+        refused(t, chosen[0]);
+        head[0] = NULL;
+    }
+    for (unsigned which = 0; which < WG_L1_CORE_PORTS; which++)
+        if (head[which])
+            serve_l1(t, chosen[which]);
 }
 
 /* The next cycle in which a queue's head can be offered. */
@@ -266,6 +285,14 @@ static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
         return WG_NEVER;
     wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
     unsigned words = req->bytes / 4u;
+    if (core != WG_CORE_B) {
+        const uint64_t known = wg_push_known_at(t, thread, words <= 4 ? words : 1);
+        if (known > now && known != WG_NEVER) {
+            queue->why =
+                (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), known};
+            return known;
+        }
+    }
     unsigned taken = wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, words, &why);
     if (taken >= words) {
         WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req->address, .b = req->data[0], .c = req->kind,

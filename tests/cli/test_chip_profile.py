@@ -174,11 +174,12 @@ def what_is_scaled_is_where_it_is(_):
 
 @test
 def twice_the_noc_costs_what_is_under_way(_):
-    """The tiles take turns, so doubling the NoC's times adds the cycles of packets in flight on the critical path."""
+    """The tiles take turns, so a NoC at twice its time adds what the critical path has in packets under way, but for the
+    rounds in which the cores poll."""
     said = profile("--what-if", "noc=2", "--what-if", "noc=0", RELAY)
     way = sum(c["cycles"] for c in said["chip_profile"]["critical_path"]["costs"] if c["who"].startswith("NIU"))
     double, free = said["what_if"]
-    assert way > 2000 and abs(-double["saves"] - way) <= 0.02 * way, (way, double)
+    assert way > 2000 and abs(-double["saves"] - way) <= 0.05 * way, (way, double)
     assert 0.9 * way < free["saves"] <= way and free["results_equal"] and double["results_equal"], (way, free)
 
 

@@ -57,6 +57,7 @@ def compare(name, arch, said, counted):
 SCALAR = ("ADDDMAREG", "MULDMAREG", "SHIFTDMAREG", "CMPDMAREG")
 # Constant of the measured profile: the file, and the rows that determine it.
 SHOWN_ELSEWHERE = {
+    "sync_extra": ("rv.csv", lambda r: r["probe"] == "s_solo_sync" or r["threads"] == "1" and r["probe"].endswith("_sync"), (20, 0)),
     "mul_result": ("rv.csv", lambda r: r["probe"] == "rv_mul_dep"),
     "mul_occupies": ("rv.csv", lambda r: r["probe"] == "rv_mul_indep"),
     "narrow_write": ("rv.csv", lambda r: r["probe"] == "rv_store_spread"),
@@ -64,13 +65,13 @@ SHOWN_ELSEWHERE = {
     "dram_rate": ("dram.csv", lambda r: r["arm"] == "one" and r["direction"] == "read"),
     "dram_write_rate": ("dram.csv", lambda r: r["arm"] == "one" and r["direction"] == "write"),
 }
-for name, (file, chosen) in SHOWN_ELSEWHERE.items():
+for name, (file, chosen, *others) in SHOWN_ELSEWHERE.items():
     found = re.search(rf'TIMING\({name}, "[^"]*", \w+, MEASURED\((\d+)\), \w+, MEASURED\((\d+)\)\)', text)
     if not found:
         complaints.append(f"{name}: no such constant, or no numbers of rows")
         continue
-    for arch, said in zip(("bh", "wh"), found.groups()):
-        compare(name, arch, said, sum(1 for r in beside(file) if r["arch"] == arch and chosen(r)))
+    for arch, said, more in zip(("bh", "wh"), found.groups(), others[0] if others else (0, 0)):
+        compare(name, arch, said, more + sum(1 for r in beside(file) if r["arch"] == arch and chosen(r)))
 latencies = re.findall(r"LATENCY\((\w+), MEASURED\((\d+)\), MEASURED\((\d+)\)\)", text)
 if not latencies:
     complaints.append("no measured latency found")

@@ -112,7 +112,7 @@ static inline void core_setup_l1(core_kernel *k, uint32_t argument)
     core_setup_data(k, CORE_ROW_DATA);
 }
 
-/* A branch that is always taken, one that is taken every second time, one that is never predicted. */
+/* A branch that is always taken, one of which every other one is taken, one that is never predicted. */
 static inline void core_body_taken(core_kernel *k, uint32_t argument)
 {
     (void)argument;
@@ -243,8 +243,8 @@ static const core_row core_rows[] = {
      .how = "every line misses; two line fetches in flight, ten cycles each"},
     {"loop of 7168 bytes", 1.252, core_setup_data, core_body_alu, 7168 / 4 - 2, .how = "the same"},
     {"branch, always taken", 1.0, core_setup_data, core_body_taken, 0, .how = "predicted"},
-    {"branch, taken every other time", 1.0, core_setup_data, core_body_every_other, 0,
-     .how = "predicted by the last branches' directions"},
+    {"branch, every other one taken", 1.0, core_setup_data, core_body_every_other, 0,
+     .how = "predicted: each of them always goes the same way"},
     {"branch, mispredicted", 5.0, core_setup_unpredicted, core_body_taken, 0, .how = "a bubble of four cycles"},
     {".ttinsn NOP, 1 thread", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 1,
      .how = "a push per cycle: with cfg0.DisTriscCache, adjacent ones do not fuse"},

@@ -73,7 +73,7 @@ static void test_answer_time(void **state)
             wg_grid_destroy(g);
         }
         if (bh(state))
-            assert_in_range(cycle[1] - cycle[0] + 12, write ? 26 : 42, write ? 27 : 43);
+            assert_in_range(cycle[1] - cycle[0] + 12, write ? 26 : 46, write ? 27 : 47);
         else
             assert_int_equal(cycle[1] - cycle[0], write ? 26 : 37);
     }
