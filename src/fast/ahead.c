@@ -99,9 +99,10 @@ uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
     wg_core *k = &t->core[core];
     for (;;) {
         if (may_run_lines(k, stop)) {
-            const uint64_t from = k->run.at;
+            const uint64_t from = k->run.at, number = k->run.number;
             wg_exec_lines(t, core, stop);
             wg_fast_used(t, WG_FAST_LINES, k->run.at - from);
+            t->lines_wait[core] = k->run.number - number < WG_RETIRE_QUEUE ? 2 * WG_RETIRE_QUEUE : 0;
             stop = wg_min64(stop, wg_lsu_next(t, core));
         }
         uint64_t again = wg_exec_queued(t, core, stop);

@@ -62,6 +62,7 @@ struct wg_tile {
     struct wg_eth_link *link; /* of an Ethernet tile, and part of a snapshot; NULL: it has none */
     wg_poll poll;
     /* State of the cores' shortcuts; the plain machine does not use it. */
+    uint8_t lines_wait[WG_CORES]; /* instructions before whole lines are tried again (fast/ahead.c) */
     uint32_t l1_turns;      /* requests of cores that L1 has processed, and ticks of cores with a store to L1 queued, */
     uint64_t l1_turns_from; /* … since this cycle: is a group worthwhile (fast/core_groups.c)? */
     uint32_t l1_undos;      /* lines that a core running ahead through L1 has written, */

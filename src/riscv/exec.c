@@ -280,7 +280,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     const unsigned writers_allowed = t->arch->forward_writers;
     bool checkpointed = k->saved_at != WG_NEVER;
     /* The earliest instruction at which to retry lines.c: not right after a load, nor while a store is about to leave. */
-    uint64_t settled = run->number + (run->sq_count ? 2 * WG_RETIRE_QUEUE : 1);
+    uint64_t settled = run->number + (run->sq_count ? 2 * WG_RETIRE_QUEUE : t->lines_wait[core] + 1);
     uint64_t e, result;
     wg_begin_queue(run);
     wg_cursor q = wg_cursor_of(run);
