@@ -74,7 +74,8 @@ wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, unsigned check
 static bool source_of(void *user, unsigned core, uint32_t pc, wg_source *out)
 {
     const watched *t = user;
-    return wg_abi_symbols_source(t->check->symbols, core, pc, out);
+    wg_abi_code code = {t->check->symbols, t->dev};
+    return wg_abi_symbols_source(&code, core, pc, out);
 }
 
 static void *of_tile(void *user, unsigned tile)

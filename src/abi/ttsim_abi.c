@@ -23,6 +23,7 @@
  *     WAITGATE_GDB=PORT              gdb may connect to this port of the loopback address (0: any) and stops the run between two cycles,
  *                                    in the host's calls that advance time; PORT,wait: the first of them waits for it
  *     WAITGATE_ELF=LIST              ELF files for its symbols: [CORE=]FILE, separated by commas
+ *                                    (or a folder in which they are found by their code)
  *     WAITGATE_PROFILE=silicon|documented   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
  *
  * An invalid value is reported, and counts as a warning (WAITGATE_ON_FINDING).

@@ -44,6 +44,7 @@ bool wg_metal_read_launch(wg_arch_id arch, const uint32_t *items, const uint8_t 
             return false;
         out->kernel[c].address = c == WG_CORE_NC && ITEM_OF(nc_iram) ? ITEM_OF(nc_iram) : config + text;
         out->kernel[c].bytes = bytes;
+        out->kernel[c].in_l1 = config + text;
     }
     out->cbs = config + (uint32_t)get(&m, message + ITEM_OF(local_cbs), 2);
     out->cb_mask = get(&m, message + ITEM_OF(cb_mask), 8);

@@ -8,6 +8,7 @@
 typedef struct wg_metal_launched {
     struct {
         uint32_t address, bytes; /* where the code runs; bytes 0: no kernel */
+        uint32_t in_l1;          /* where the host has put it */
     } kernel[WG_CORES];
     uint32_t cbs;        /* address of the circular buffers' configurations */
     uint64_t cb_mask;    /* those in use */

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "rvasm.h"
@@ -17,6 +18,16 @@ typedef enum kernel {
     STUCK, /* thread 1 waits for semaphore 1, which nobody posts */
     POLLS  /* core B waits for a command of the host */
 } kernel;
+
+/* The program as a file may have it. */
+static rv stuck_at(uint32_t base)
+{
+    rv p = rv_at(base);
+    rv_tt(&p, SEMWAIT);
+    rv_tt(&p, NOP);
+    rv_done(&p);
+    return p;
+}
 
 static void prepare(lib *l, kernel which)
 {
@@ -217,17 +228,18 @@ static void test_file(void **state)
     SAYS("is not the name of a file");
 }
 
-/* An ELF file with nothing but one function. */
-static void write_elf(const char *path)
+/* An ELF file with nothing but one function, and the mark of a kernel: that its relocations are there. */
+static void write_elf(const char *path, const rv *code)
 {
     static const char names[] = "\0.symtab\0.strtab\0waits_for_ever";
+    const uint32_t base = code->base, bytes = (uint32_t)(4 * code->n);
     struct {
         Elf32_Ehdr head;
         Elf32_Phdr segment;
-        Elf32_Shdr section[3];
+        Elf32_Shdr section[4];
         Elf32_Sym symbol[2];
         char names[sizeof names];
-        uint32_t code[4];
+        uint32_t code[8];
     } file = {0};
     memcpy(file.head.e_ident, ELFMAG, SELFMAG);
     file.head.e_ident[EI_CLASS] = ELFCLASS32;
@@ -236,21 +248,22 @@ static void write_elf(const char *path)
     file.head.e_type = ET_EXEC;
     file.head.e_machine = EM_RISCV;
     file.head.e_version = EV_CURRENT;
-    file.head.e_entry = BASE;
+    assert_true(bytes <= sizeof file.code);
+    file.head.e_entry = base;
     file.head.e_phoff = (Elf32_Off)((char *)&file.segment - (char *)&file);
     file.head.e_shoff = (Elf32_Off)((char *)file.section - (char *)&file);
     file.head.e_ehsize = sizeof file.head;
     file.head.e_phentsize = sizeof file.segment;
     file.head.e_phnum = 1;
     file.head.e_shentsize = sizeof *file.section;
-    file.head.e_shnum = 3;
+    file.head.e_shnum = 4;
     file.head.e_shstrndx = 2;
     file.segment = (Elf32_Phdr){.p_type = PT_LOAD,
                                 .p_offset = (Elf32_Off)((char *)file.code - (char *)&file),
-                                .p_vaddr = BASE,
-                                .p_paddr = BASE,
-                                .p_filesz = sizeof file.code,
-                                .p_memsz = sizeof file.code,
+                                .p_vaddr = base,
+                                .p_paddr = base,
+                                .p_filesz = bytes,
+                                .p_memsz = bytes,
                                 .p_flags = PF_R | PF_X,
                                 .p_align = 4};
     file.section[1] = (Elf32_Shdr){.sh_name = 1,
@@ -265,11 +278,14 @@ static void write_elf(const char *path)
                                    .sh_offset = (Elf32_Off)((char *)file.names - (char *)&file),
                                    .sh_size = sizeof names};
     file.symbol[1] = (Elf32_Sym){.st_name = 17,
-                                 .st_value = BASE,
-                                 .st_size = sizeof file.code,
+                                 .st_value = base,
+                                 .st_size = bytes,
                                  .st_info = ELF32_ST_INFO(STB_GLOBAL, STT_FUNC),
                                  .st_shndx = SHN_ABS};
+    file.section[3] =
+        (Elf32_Shdr){.sh_name = 9, .sh_type = SHT_RELA, .sh_link = 1, .sh_info = 1, .sh_entsize = sizeof(Elf32_Rela)};
     memcpy(file.names, names, sizeof names);
+    memcpy(file.code, code->word, bytes);
     FILE *out = fopen(path, "w");
     assert_non_null(out);
     assert_int_equal(fwrite(&file, sizeof file, 1, out), 1);
@@ -281,7 +297,8 @@ static void test_symbols(void **state)
 {
     char path[64], list[80];
     snprintf(path, sizeof path, "/tmp/wg_abi_symbols_%ld", (long)getpid());
-    write_elf(path);
+    const rv code = stuck_at(BASE);
+    write_elf(path, &code);
     snprintf(list, sizeof list, "t1=%s", path);
     assert_int_equal(WEXITSTATUS(host(state, leaves_stuck, "WAITGATE_ELF", list)), 7);
     SAYS("thread 1 waits at waits_for_ever");
@@ -296,9 +313,62 @@ static void test_symbols(void **state)
     }
 }
 
+/* Where a kernel is launched, and where its file says that it is. */
+enum { CONFIG = 0xB000, TEXT = 0x400, LINKED = 0x6000 };
+
+static void launch_kernel(lib *l)
+{
+    const bool bh = l->arch == WG_ARCH_BH;
+    const uint32_t message = bh ? 0x70 : 0x20, go = bh ? 0x4F0 : 0x4A0, t1 = 3;
+    rv p = stuck_at(CONFIG + TEXT);
+    put32(l, SOFT_RESET, CORES_IN_RESET);
+    put(l, p.base, p.word, 4 * p.n);
+    put32(l, bh ? 0x6C : 0x1C, 0);
+    put32(l, message, CONFIG);
+    put32(l, message + 52 + 4 * t1, TEXT);
+    put32(l, message + 72 + 4 * t1, (uint32_t)(4 * p.n));
+    put32(l, message + 120, 1 << t1);
+    put32(l, go, 0x80u << 24);
+    release_t1(l, p.base);
+    l->clock(2000);
+    end(l);
+}
+
+/*
+ * WAITGATE_ELF names a folder: the file of each kernel is found in it by its code, wherever it was launched; so is a program's that
+ * stays where it was linked. A file with other code is not taken for it.
+ */
+static void test_folder(void **state)
+{
+    char folder[64], deep[80], path[96], *made[] = {folder, deep};
+    snprintf(folder, sizeof folder, "/tmp/wg_abi_cache_%ld", (long)getpid());
+    snprintf(deep, sizeof deep, "%s/kernels", folder);
+    snprintf(path, sizeof path, "%s/trisc1.elf", deep);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(mkdir(made[i], 0700), 0);
+    host(state, launch_kernel, "WAITGATE_ELF", folder);
+    assert_null(strstr(said, "waits_for_ever"));
+    rv code = stuck_at(LINKED);
+    write_elf(path, &code);
+    assert_int_equal(WEXITSTATUS(host(state, launch_kernel, "WAITGATE_ELF", folder)), 7);
+    SAYS("thread 1 waits at waits_for_ever");
+    code.word[1] ^= 1 << 20;
+    write_elf(path, &code);
+    host(state, launch_kernel, "WAITGATE_ELF", folder);
+    assert_null(strstr(said, "waits_for_ever"));
+    code = stuck_at(BASE);
+    write_elf(path, &code);
+    host(state, leaves_stuck, "WAITGATE_ELF", folder);
+    SAYS("thread 1 waits at waits_for_ever");
+    unlink(path);
+    for (unsigned i = 2; i-- > 0;)
+        rmdir(made[i]);
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_at_exit, WG_BH | WG_WH, ""),    WG_TEST(test_idle_is_no_hang, WG_BH | WG_WH, ""),
     WG_TEST(test_only_waits, WG_BH | WG_WH, ""), WG_TEST(test_signal, WG_BH | WG_WH, ""),
     WG_TEST(test_file, WG_BH | WG_WH, ""),       WG_TEST(test_symbols, WG_BH | WG_WH, ""),
+    WG_TEST(test_folder, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi_hang", tests)
