@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "abi/abi_beside.h"
 #include "abi/abi_cache.h"
 #include "text/core_name.h"
 #include "text/race_text.h"
@@ -28,19 +29,9 @@ struct wg_abi_symbols {
 /* dlsym() returns data pointers; ISO C has no other way from there to a function. */
 #define FUNCTION(s, member, name) (*(void **)&(s)->elf.member = dlsym((s)->library, name))
 
-/* The library is in the same folder as this one. */
 static bool load(wg_abi_symbols *s)
 {
-    static const char name[] = "libwaitgate_symbols.so";
-    char path[4096];
-    Dl_info here;
-    const char *slash = dladdr((const void *)&wg_abi_symbols_open, &here) ? strrchr(here.dli_fname, '/') : NULL;
-    int length =
-        slash ? snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname, name) : 0;
-    if (length > 0 && (size_t)length < sizeof path)
-        s->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!s->library)
-        s->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    s->library = wg_abi_load_beside("libwaitgate_symbols.so");
     return s->library && FUNCTION(s, open, "wg_elf_open_file") && FUNCTION(s, close, "wg_elf_close") &&
            FUNCTION(s, function, "wg_elf_function") && FUNCTION(s, line, "wg_elf_line_at") &&
            FUNCTION(s, inlined, "wg_elf_inlined_at") && FUNCTION(s, segments, "wg_elf_segments") &&

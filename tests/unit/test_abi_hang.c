@@ -365,10 +365,52 @@ static void test_folder(void **state)
         rmdir(made[i]);
 }
 
+static void copy_file(const char *from, const char *to)
+{
+    static char room[1 << 16];
+    FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+    assert_non_null(in);
+    assert_non_null(out);
+    for (size_t n; (n = fread(room, 1, sizeof room, in)) > 0;)
+        assert_int_equal(fwrite(room, 1, n, out), n);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void leaves_a_copy_stuck(lib *l)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/wg_abi_copy_%ld.so", (long)getpid());
+    copy_file(library_of(l->arch), path);
+    l->exit();
+    lib copy = load_from(l->arch, path);
+    unlink(path);
+    copy.bar0 = l->bar0;
+    copy.init();
+    leaves_stuck(&copy);
+}
+
+/* tt-umd loads a copy: what belongs to the library is beside the one that TT_METAL_SIMULATOR names. */
+static void test_copy(void **state)
+{
+    char path[64], list[80];
+    const rv code = stuck_at(BASE);
+    snprintf(path, sizeof path, "/tmp/wg_abi_symbols_%ld", (long)getpid());
+    snprintf(list, sizeof list, "t1=%s", path);
+    write_elf(path, &code);
+    setenv("TT_METAL_SIMULATOR", library_of(wg_test_arch(state)), 1);
+    host(state, leaves_a_copy_stuck, "WAITGATE_ELF", list);
+    SAYS("thread 1 waits at waits_for_ever");
+    unsetenv("TT_METAL_SIMULATOR");
+    host(state, leaves_a_copy_stuck, "WAITGATE_ELF", list);
+    SAYS("is ignored: libwaitgate_symbols.so");
+    unlink(path);
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_at_exit, WG_BH | WG_WH, ""),    WG_TEST(test_idle_is_no_hang, WG_BH | WG_WH, ""),
     WG_TEST(test_only_waits, WG_BH | WG_WH, ""), WG_TEST(test_signal, WG_BH | WG_WH, ""),
     WG_TEST(test_file, WG_BH | WG_WH, ""),       WG_TEST(test_symbols, WG_BH | WG_WH, ""),
-    WG_TEST(test_folder, WG_BH | WG_WH, ""),
+    WG_TEST(test_folder, WG_BH | WG_WH, ""),     WG_TEST(test_copy, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi_hang", tests)
