@@ -39,6 +39,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abi/abi_check.h"
@@ -146,15 +147,25 @@ static void leave(void)
 static const int signals[] = {SIGINT, SIGTERM};
 enum { SIGNALS = sizeof signals / sizeof *signals };
 static volatile sig_atomic_t signalled; /* its number */
+static struct timespec signalled_at;
 
+/* timeout(1) sends its signal twice, to the process and to its group: what follows within a second is the same signal. */
 static void note_signal(int number)
 {
     static const char said[] =
         "\nwaitgate: the report follows in the host's next call; a second signal ends the process\n";
-    int before = errno;
-    signalled = number;
-    ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
-    (void)written;
+    const int before = errno;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!signalled) {
+        signalled = number;
+        signalled_at = now;
+        ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
+        (void)written;
+    } else if (now.tv_sec - signalled_at.tv_sec + (now.tv_nsec >= signalled_at.tv_nsec) > 1) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
     errno = before;
 }
 
@@ -166,7 +177,7 @@ static bool is_ours(int number)
 
 static void take_signals(void)
 {
-    struct sigaction now, ours = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction now, ours = {.sa_handler = note_signal};
     sigemptyset(&ours.sa_mask);
     signalled = 0;
     for (unsigned i = 0; i < SIGNALS; i++)
@@ -235,8 +246,8 @@ static bool print_findings(chip *c)
     for (unsigned i = grid->first_made; i < grid->end_made; i++) {
         const wg_device *dev = grid->tile[i];
         for (; dev && c->said_tile[i] < wg_finding_count(dev); c->said_tile[i]++)
-            serious |=
-                print_finding(c, i % grid->plan->width, i / grid->plan->width, dev, wg_finding_at(dev, c->said_tile[i]));
+            serious |= print_finding(c, i % grid->plan->width, i / grid->plan->width, dev,
+                                     wg_finding_at(dev, c->said_tile[i]));
     }
     return serious;
 }
@@ -356,8 +367,8 @@ static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
 /* The chip's names of files: %c is its number. */
 static void name_files(chip *c, bool *bad)
 {
-    static const char *const variables[FILES] = {"WAITGATE_CHECK", "WAITGATE_HANG_REPORT", "WAITGATE_TRACE", "WAITGATE_COST_PROFILE",
-                                                 "WAITGATE_REPORT"};
+    static const char *const variables[FILES] = {"WAITGATE_CHECK", "WAITGATE_HANG_REPORT", "WAITGATE_TRACE",
+                                                 "WAITGATE_COST_PROFILE", "WAITGATE_REPORT"};
     const unsigned number = (unsigned)(c - abi.chip);
     for (unsigned k = 0; k < FILES; k++) {
         const char *text = getenv(variables[k]);
@@ -367,7 +378,8 @@ static void name_files(chip *c, bool *bad)
             continue;
         if (abi.chips > 1 && strcmp(text, "-") != 0 && !strstr(text, "%c")) {
             if (!number)
-                say("%s=%s has no %%c for the number of the chip, of which there are several: ignored", variables[k], text);
+                say("%s=%s has no %%c for the number of the chip, of which there are several: ignored", variables[k],
+                    text);
             *bad = true;
             continue;
         }
@@ -421,7 +433,8 @@ static void begin_gdb(bool *bad)
 /* Creates the observers of the tiles; false if there is no memory. */
 static bool begin_reports(bool *bad)
 {
-    const char *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF"), *checks = getenv("WAITGATE_CHECKS");
+    const char *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF"),
+               *checks = getenv("WAITGATE_CHECKS");
     unsigned which = WG_CHECK_RACE;
     char error[1024];
     bool ok = true;
@@ -443,7 +456,8 @@ static bool begin_reports(bool *bad)
         chip *c = &abi.chip[i];
         wg_grid *grid = c->card->grid;
         name_files(c, bad);
-        if (file_of(c, CHECK_FILE) && !(c->check = wg_abi_check_begin(grid, file_of(c, CHECK_FILE), which, abi.symbols)))
+        if (file_of(c, CHECK_FILE) &&
+            !(c->check = wg_abi_check_begin(grid, file_of(c, CHECK_FILE), which, abi.symbols)))
             say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
         begin_watch(c, bad);
         c->hang = wg_abi_hang_begin(grid, file_of(c, HANG_FILE), abi.symbols);
@@ -657,7 +671,8 @@ ABI void libttsim_clock(uint32_t clocks)
 static chip *of_device(uint32_t bus_device_function, uint32_t offset)
 {
     const uint32_t device = bus_device_function >> 3;
-    return bus_device_function % 8 == 0 && device < (abi.chips ? abi.chips : 1) && offset % 4 == 0 ? &abi.chip[device] : NULL;
+    return bus_device_function % 8 == 0 && device < (abi.chips ? abi.chips : 1) && offset % 4 == 0 ? &abi.chip[device]
+                                                                                                   : NULL;
 }
 
 /* The chip whose BARs are around a bus address; the first one gets what belongs to none. */
@@ -716,7 +731,8 @@ ABI void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void *from, uint32_t si
         return;
     chip *c = of_address(paddr);
     wg_card_write(c->card, paddr, from, size);
-    written();
+    if (!wg_card_aims(c->card, paddr)) /* tt-umd aims a window before each read */
+        written();
     report_access(c);
     leave();
 }

@@ -134,6 +134,18 @@ static void only_waits(lib *l)
     end(l);
 }
 
+/* tt-umd aims a window before each read. */
+static void only_reads(lib *l)
+{
+    uint32_t word;
+    prepare(l, POLLS);
+    for (unsigned i = 0; i < 3000; i++) {
+        l->read(aim(l, 0x20100), &word, 4);
+        l->clock(100);
+    }
+    end(l);
+}
+
 static void works_with_it(lib *l)
 {
     prepare(l, POLLS);
@@ -151,6 +163,8 @@ static void test_only_waits(void **state)
     SAYS("only polling cores move, and the host only waits");
     SAYS("it polls 0x00020010");
     assert_int_equal(times(said, "waitgate: cycle"), 1);
+    assert_int_equal(WEXITSTATUS(host(state, only_reads, NULL, NULL)), 7);
+    assert_int_equal(times(said, "waitgate: cycle"), 1);
     assert_int_equal(WEXITSTATUS(host(state, works_with_it, NULL, NULL)), 7);
     assert_string_equal(said, "");
 }
@@ -159,6 +173,26 @@ static void is_interrupted(lib *l)
 {
     prepare(l, POLLS);
     l->clock(1000);
+    raise(SIGTERM);
+    l->clock(1000);
+    end(l);
+}
+
+static void is_interrupted_twice(lib *l)
+{
+    prepare(l, POLLS);
+    l->clock(1000);
+    raise(SIGTERM);
+    raise(SIGTERM);
+    l->clock(1000);
+    end(l);
+}
+
+static void is_interrupted_again(lib *l)
+{
+    prepare(l, POLLS);
+    raise(SIGTERM);
+    sleep(2);
     raise(SIGTERM);
     l->clock(1000);
     end(l);
@@ -200,6 +234,10 @@ static void test_signal(void **state)
     assert_int_equal(WTERMSIG(status), SIGTERM);
     SAYS("a signal asks");
     SAYS("core B   at 0x0000000");
+    assert_true(WIFSIGNALED(host(state, is_interrupted_twice, NULL, NULL)));
+    SAYS("a signal asks");
+    assert_true(WIFSIGNALED(host(state, is_interrupted_again, NULL, NULL)));
+    assert_null(strstr(said, "a signal asks"));
     assert_int_equal(WEXITSTATUS(host(state, handles_it, NULL, NULL)), 7);
     assert_string_equal(said, "");
     assert_int_equal(WEXITSTATUS(host(state, takes_nothing_along, NULL, NULL)), 7);
