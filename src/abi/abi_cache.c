@@ -148,18 +148,50 @@ static bool holds_program(const wg_abi_cache *c, const build *b, const wg_device
     return false;
 }
 
+/* Bytes of the path before the last two parts: builds of one kernel for several cores are in CORE/FILE below one folder. */
+static size_t home_of(const build *b)
+{
+    size_t length = strlen(b->path);
+    for (unsigned parts = 0; length && parts < 2; length--)
+        parts += b->path[length - 1] == '/';
+    return length;
+}
+
+/* Cores of the tile that run a build from the same folder: kernels may share the code of one core, and differ in another's. */
+static unsigned company(wg_abi_cache *c, const build *of, const wg_device *dev, const wg_metal_launched *m)
+{
+    unsigned count = 0;
+    const size_t home = home_of(of);
+    for (size_t i = 0; i < c->files; i++) {
+        build *b = &c->file[i];
+        if (home_of(b) != home || strncmp(b->path, of->path, home) != 0 || !m->kernel[b->core].bytes)
+            continue;
+        read_build(c, b);
+        count += holds_kernel(b, dev, m->kernel[b->core].in_l1);
+    }
+    return count;
+}
+
+/* `m`: the pc is in a kernel that was launched; NULL: it is not. */
 static const build *search(wg_abi_cache *c, const wg_device *dev, unsigned core, uint32_t pc,
                            const wg_metal_launched *m)
 {
+    const build *best = NULL;
+    unsigned most = 0;
     for (size_t i = 0; i < c->files; i++) {
         build *b = &c->file[i];
         if (b->core != core)
             continue;
         read_build(c, b);
-        if (m ? holds_kernel(b, dev, m->kernel[core].in_l1) : holds_program(c, b, dev, pc))
-            return b;
+        if (m ? !holds_kernel(b, dev, m->kernel[core].in_l1) : !holds_program(c, b, dev, pc))
+            continue;
+        const unsigned with = m ? company(c, b, dev, m) : 1;
+        if (with > most) {
+            best = b;
+            most = with;
+        }
     }
-    return NULL;
+    return best;
 }
 
 wg_elf *wg_abi_cache_find(wg_abi_cache *c, const wg_device *dev, unsigned core, uint32_t pc, uint32_t *address)

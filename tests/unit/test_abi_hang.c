@@ -267,9 +267,10 @@ static void test_file(void **state)
 }
 
 /* An ELF file with nothing but one function, and the mark of a kernel: that its relocations are there. */
-static void write_elf(const char *path, const rv *code)
+static void write_elf_of(const char *path, const rv *code, const char *function)
 {
-    static const char names[] = "\0.symtab\0.strtab\0waits_for_ever";
+    char names[] = "\0.symtab\0.strtab\0waits_for_ever";
+    snprintf(names + 17, sizeof names - 17, "%s", function);
     const uint32_t base = code->base, bytes = (uint32_t)(4 * code->n);
     struct {
         Elf32_Ehdr head;
@@ -330,6 +331,8 @@ static void write_elf(const char *path, const rv *code)
     fclose(out);
 }
 
+static void write_elf(const char *path, const rv *code) { write_elf_of(path, code, "waits_for_ever"); }
+
 /* A host has its own function of this name, as tt-metal's library has libdwarf's: the library's symbols do not take it. */
 __attribute__((visibility("default"))) void *dwarf_begin_elf(void);
 void *dwarf_begin_elf(void)
@@ -364,22 +367,27 @@ static void test_symbols(void **state)
 /* Where a kernel is launched, and where its file says that it is. */
 enum { CONFIG = 0xB000, TEXT = 0x400, LINKED = 0x6000 };
 
-static void launch_kernel(lib *l)
+static void put_launch(lib *l, const rv *p, uint32_t enables)
 {
     const bool bh = l->arch == WG_ARCH_BH;
     const uint32_t message = bh ? 0x70 : 0x20, go = bh ? 0x4F0 : 0x4A0, t1 = 3;
-    rv p = stuck_at(CONFIG + TEXT);
     put32(l, SOFT_RESET, CORES_IN_RESET);
-    put(l, p.base, p.word, 4 * p.n);
+    put(l, p->base, p->word, 4 * p->n);
     put32(l, bh ? 0x6C : 0x1C, 0);
     put32(l, message, CONFIG);
     put32(l, message + 52 + 4 * t1, TEXT);
-    put32(l, message + 72 + 4 * t1, (uint32_t)(4 * p.n));
-    put32(l, message + 120, 1 << t1);
+    put32(l, message + 72 + 4 * t1, (uint32_t)(4 * p->n));
+    put32(l, message + 120, enables);
     put32(l, go, 0x80u << 24);
-    release_t1(l, p.base);
+    release_t1(l, p->base);
     l->clock(2000);
     end(l);
+}
+
+static void launch_kernel(lib *l)
+{
+    const rv p = stuck_at(CONFIG + TEXT);
+    put_launch(l, &p, 1 << 3);
 }
 
 /*
@@ -411,6 +419,72 @@ static void test_folder(void **state)
     unlink(path);
     for (unsigned i = 2; i-- > 0;)
         rmdir(made[i]);
+}
+
+static void launch_two_kernels(lib *l)
+{
+    const bool bh = l->arch == WG_ARCH_BH;
+    const uint32_t message = bh ? 0x70 : 0x20, t0 = 2, t1 = 3;
+    rv p = stuck_at(CONFIG + TEXT), other = rv_at(CONFIG + TEXT + 0x100);
+    rv_done(&other);
+    put(l, other.base, other.word, 4 * other.n);
+    put32(l, message + 52 + 4 * t0, TEXT + 0x100);
+    put32(l, message + 72 + 4 * t0, (uint32_t)(4 * other.n));
+    put_launch(l, &p, 1 << t0 | 1 << t1);
+}
+
+/* Kernels that differ in another core's code: the folder tells whose code it is. */
+static void test_company(void **state)
+{
+    enum { HOMES = 4, RIGHT = 2 };
+    const rv code = stuck_at(LINKED);
+    char folder[64], made[1 + 3 * HOMES][96], file[2 * HOMES][128];
+    unsigned folders = 0, files = 0;
+    snprintf(folder, sizeof folder, "/tmp/wg_abi_company_%ld", (long)getpid());
+    snprintf(made[folders++], sizeof *made, "%s", folder);
+    for (unsigned i = 0; i < HOMES; i++) {
+        rv other = rv_at(LINKED);
+        if (i != RIGHT)
+            rv_word(&other, NOP + i);
+        rv_done(&other);
+        snprintf(made[folders++], sizeof *made, "%s/%u", folder, i);
+        for (unsigned t = 0; t < 2; t++) {
+            snprintf(made[folders++], sizeof *made, "%s/%u/trisc%u", folder, i, t);
+            snprintf(file[files++], sizeof *file, "%s/%u/trisc%u/trisc%u.elf", folder, i, t, t);
+        }
+        for (unsigned k = folders - 3; k < folders; k++) {
+            if (!k || !i)
+                mkdir(made[0], 0700);
+            assert_int_equal(mkdir(made[k], 0700), 0);
+        }
+        write_elf_of(file[files - 2], &other, "other");
+        write_elf_of(file[files - 1], &code, i == RIGHT ? "right" : "wrong");
+    }
+    host(state, launch_two_kernels, "WAITGATE_ELF", folder);
+    SAYS("thread 1 waits at right");
+    while (files-- > 0)
+        unlink(file[files]);
+    while (folders-- > 0)
+        rmdir(made[folders]);
+}
+
+/* Firmware of tt-metal that was given no kernel waits for one: that is no hang. */
+static void is_unused(lib *l)
+{
+    const bool bh = l->arch == WG_ARCH_BH;
+    prepare(l, POLLS);
+    put32(l, bh ? 0x4F0 : 0x4A0, 0);
+    put32(l, (bh ? 0xAD0 : 0xA00) + 240, 0x50EC09A3);
+    put32(l, (bh ? 0x70 : 0x20) + 120, 0);
+    for (unsigned i = 0; i < 3000; i++)
+        l->clock(100);
+    end(l);
+}
+
+static void test_unused(void **state)
+{
+    assert_int_equal(WEXITSTATUS(host(state, is_unused, NULL, NULL)), 7);
+    assert_string_equal(said, "");
 }
 
 static void copy_file(const char *from, const char *to)
@@ -460,5 +534,6 @@ static const wg_test tests[] = {
     WG_TEST(test_only_waits, WG_BH | WG_WH, ""), WG_TEST(test_signal, WG_BH | WG_WH, ""),
     WG_TEST(test_file, WG_BH | WG_WH, ""),       WG_TEST(test_symbols, WG_BH | WG_WH, ""),
     WG_TEST(test_folder, WG_BH | WG_WH, ""),     WG_TEST(test_copy, WG_BH | WG_WH, ""),
+    WG_TEST(test_company, WG_BH | WG_WH, ""),    WG_TEST(test_unused, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi_hang", tests)
