@@ -6,6 +6,7 @@
 
 #include "abi/abi_check.h"
 #include "explain/pages.h"
+#include "metal/launched.h"
 #include "text/hang_text.h"
 
 /*
@@ -145,26 +146,37 @@ static void cores_text(wg_abi_hang *h, watched *t, wg_text *out)
     }
 }
 
-/* One paragraph per verdict, with the tiles that share it. True if there is any. */
+/* A kernel of tt-metal was launched on it. */
+static bool has_kernels(const wg_device *dev)
+{
+    wg_metal_launched m;
+    return dev->tile->spec->kind == WG_TILE_TENSIX &&
+           wg_metal_read_launch(dev->arch->id, NULL, dev->tile->l1, dev->tile->spec->l1_bytes, &m);
+}
+
+/* One paragraph per verdict, with the tiles that share it; of tiles without kernels only if no kernel waits. True if there is any. */
 static bool verdicts(wg_abi_hang *h, bool hung, why_told why, wg_text *out)
 {
     char *story[MOST_VERDICTS] = {0};
-    unsigned told = 0, first[MOST_VERDICTS], same[MOST_VERDICTS] = {0}, more = 0;
+    unsigned told = 0, first[MOST_VERDICTS], same[MOST_VERDICTS] = {0}, more = 0, of_kernels = 0;
     wg_text text[MOST_VERDICTS] = {{0}};
-    for (unsigned i = 0; i < h->tiles; i++) {
-        if (!inspect(h, i, hung) || (why == LEAVING && h->hang.outside))
+    for (unsigned turn = 0; turn < 2 * h->tiles; turn++) {
+        const unsigned i = turn % h->tiles;
+        if (has_kernels(h->tile[i]->dev) != (turn < h->tiles) || !inspect(h, i, hung) ||
+            (why == LEAVING && h->hang.outside))
             continue;
         unsigned k = 0;
         while (k < told && (!hung || !story[k] || strcmp(story[k], h->hang.story) != 0))
             k++;
         if (k < told) {
             same[k]++;
-        } else if (told == MOST_VERDICTS) {
+        } else if (told == MOST_VERDICTS || (turn >= h->tiles && of_kernels)) {
             more++;
         } else {
             story[told] = strdup(h->hang.story);
             first[told] = i;
             cores_text(h, h->tile[i], &text[told++]);
+            of_kernels += turn < h->tiles;
         }
     }
     for (unsigned k = 0; k < told; k++) {

@@ -380,14 +380,14 @@ static void put_launch(lib *l, const rv *p, uint32_t enables)
     put32(l, message + 120, enables);
     put32(l, go, 0x80u << 24);
     release_t1(l, p->base);
-    l->clock(2000);
-    end(l);
 }
 
 static void launch_kernel(lib *l)
 {
     const rv p = stuck_at(CONFIG + TEXT);
     put_launch(l, &p, 1 << 3);
+    l->clock(2000);
+    end(l);
 }
 
 /*
@@ -431,6 +431,8 @@ static void launch_two_kernels(lib *l)
     put32(l, message + 52 + 4 * t0, TEXT + 0x100);
     put32(l, message + 72 + 4 * t0, (uint32_t)(4 * other.n));
     put_launch(l, &p, 1 << t0 | 1 << t1);
+    l->clock(2000);
+    end(l);
 }
 
 /* Kernels that differ in another core's code: the folder tells whose code it is. */
@@ -479,6 +481,27 @@ static void is_unused(lib *l)
     for (unsigned i = 0; i < 3000; i++)
         l->clock(100);
     end(l);
+}
+
+/* A kernel that waits on one tile, and another tile that polls: the verdict is about the kernel. */
+static void launch_beside_polls(lib *l)
+{
+    const rv p = stuck_at(CONFIG + TEXT);
+    lib other = *l;
+    prepare(l, POLLS);
+    other.x++;
+    put_launch(&other, &p, 1 << 3);
+    for (unsigned i = 0; i < 3000; i++)
+        l->clock(100);
+    end(l);
+}
+
+static void test_kernels_first(void **state)
+{
+    host(state, launch_beside_polls, NULL, NULL);
+    SAYS(wg_test_arch(state) == WG_ARCH_BH ? "  tile 2-2\n" : "  tile 2-1\n");
+    SAYS("  and 1 more tiles");
+    assert_null(strstr(said, "it polls"));
 }
 
 static void test_unused(void **state)
@@ -530,10 +553,11 @@ static void test_copy(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_at_exit, WG_BH | WG_WH, ""),    WG_TEST(test_idle_is_no_hang, WG_BH | WG_WH, ""),
-    WG_TEST(test_only_waits, WG_BH | WG_WH, ""), WG_TEST(test_signal, WG_BH | WG_WH, ""),
-    WG_TEST(test_file, WG_BH | WG_WH, ""),       WG_TEST(test_symbols, WG_BH | WG_WH, ""),
-    WG_TEST(test_folder, WG_BH | WG_WH, ""),     WG_TEST(test_copy, WG_BH | WG_WH, ""),
-    WG_TEST(test_company, WG_BH | WG_WH, ""),    WG_TEST(test_unused, WG_BH | WG_WH, ""),
+    WG_TEST(test_at_exit, WG_BH | WG_WH, ""),       WG_TEST(test_idle_is_no_hang, WG_BH | WG_WH, ""),
+    WG_TEST(test_only_waits, WG_BH | WG_WH, ""),    WG_TEST(test_signal, WG_BH | WG_WH, ""),
+    WG_TEST(test_file, WG_BH | WG_WH, ""),          WG_TEST(test_symbols, WG_BH | WG_WH, ""),
+    WG_TEST(test_folder, WG_BH | WG_WH, ""),        WG_TEST(test_copy, WG_BH | WG_WH, ""),
+    WG_TEST(test_company, WG_BH | WG_WH, ""),       WG_TEST(test_unused, WG_BH | WG_WH, ""),
+    WG_TEST(test_kernels_first, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi_hang", tests)
