@@ -10,6 +10,7 @@
  *                         stop       time stands still after a finding at or above a warning
  *                         exit       end the process with status 2
  *     WAITGATE_CLOCKS_PER_READ=N     every read from a BAR is followed by N clocks (default 0)
+ *     WAITGATE_CLOCKS_PER_CALL=N     libttsim_clock advances no fewer than N clocks (default 0)
  *     WAITGATE_THREADS=N             host threads that compute (default 1); results do not depend on it
  *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
  *     WAITGATE_CHECK=FILE            a race detector for every tile; its report goes to FILE when libttsim_exit is called or
@@ -79,7 +80,7 @@ static struct {
     wg_cluster *cluster; /* NULL: there is one chip */
     bool stopped;        /* by a finding, WAITGATE_ON_FINDING=stop */
     on_finding on_finding;
-    uint32_t clocks_per_read;
+    uint32_t clocks_per_read, clocks_per_call;
     wg_abi_symbols *symbols; /* NULL: none */
     wg_abi_gdb *gdb;         /* NULL: not requested */
     bool inside;             /* a call is active: a further call comes from a DMA callback */
@@ -523,6 +524,7 @@ ABI void libttsim_init(void)
     abi.exit_later = false;
     abi.on_finding = finding_policy(&bad);
     abi.clocks_per_read = (uint32_t)number_from("WAITGATE_CLOCKS_PER_READ", UINT32_MAX, &bad);
+    abi.clocks_per_call = (uint32_t)number_from("WAITGATE_CLOCKS_PER_CALL", UINT32_MAX, &bad);
     if (!wg_abi_cluster_read(&all, WG_TTSIM_ARCH, named && *named ? named : NULL, error, sizeof error)) {
         say("%s is ignored, there is one chip: %s", named && *named ? named : "cluster_descriptor.yaml", error);
         wg_abi_cluster_free(&all);
@@ -661,7 +663,7 @@ ABI void libttsim_clock(uint32_t clocks)
 {
     if (!enter("libttsim_clock"))
         return;
-    clock_on(clocks);
+    clock_on(clocks > abi.clocks_per_call ? clocks : abi.clocks_per_call);
     leave();
 }
 

@@ -236,6 +236,19 @@ static void test_clocks_per_read(void **state)
     end(&l);
 }
 
+/* WAITGATE_CLOCKS_PER_CALL is the least that a call advances. */
+static void test_clocks_per_call(void **state)
+{
+    setenv("WAITGATE_CLOCKS_PER_CALL", "50", 1);
+    lib l = start(state);
+    unsetenv("WAITGATE_CLOCKS_PER_CALL");
+    l.clock(1);
+    assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), 50);
+    l.clock(70);
+    assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), 120);
+    end(&l);
+}
+
 /* WAITGATE_ON_FINDING=stop: time stops after the cycle of a finding; continue continues. */
 static void test_on_finding(void **state)
 {
@@ -431,6 +444,7 @@ static const wg_test tests[] = {
     WG_TEST(test_fork, WG_BH | WG_WH, ""),
     WG_TEST(test_nonsense, WG_BH | WG_WH, ""),
     WG_TEST(test_clocks_per_read, WG_BH | WG_WH, ""),
+    WG_TEST(test_clocks_per_call, WG_BH | WG_WH, ""),
     WG_TEST(test_on_finding, WG_BH | WG_WH, ""),
     WG_TEST(test_exit_on_finding, WG_BH | WG_WH, ""),
     WG_TEST(test_bad_environment, WG_BH | WG_WH, ""),
