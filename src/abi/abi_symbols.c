@@ -67,8 +67,9 @@ static bool add_folder(wg_abi_symbols *s, const char *folder, char *error, size_
 static bool add(wg_abi_symbols *s, char *file, char *error, size_t bytes)
 {
     struct stat about;
-    if (stat(file, &about) == 0 && S_ISDIR(about.st_mode))
-        return add_folder(s, file, error, bytes);
+    const size_t length = strlen(file);
+    if ((length && file[length - 1] == '/') || (stat(file, &about) == 0 && S_ISDIR(about.st_mode)))
+        return add_folder(s, file, error, bytes); /* it may not be there yet: the host makes its cache */
     unsigned core = core_of(&file);
     if (core == WG_CORES) {
         snprintf(error, bytes, "which core is `%s` for? Put b=, nc=, t0=, t1= or t2= before it", file);

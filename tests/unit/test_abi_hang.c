@@ -400,6 +400,8 @@ static void test_folder(void **state)
     snprintf(folder, sizeof folder, "/tmp/wg_abi_cache_%ld", (long)getpid());
     snprintf(deep, sizeof deep, "%s/kernels", folder);
     snprintf(path, sizeof path, "%s/trisc1.elf", deep);
+    host(state, launch_kernel, "WAITGATE_ELF", "/tmp/wg_abi_cache_that_is_not_there_yet/");
+    assert_null(strstr(said, "ignored"));
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(mkdir(made[i], 0700), 0);
     host(state, launch_kernel, "WAITGATE_ELF", folder);
