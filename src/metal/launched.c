@@ -27,12 +27,26 @@ static uint32_t message_at(const memory *m, const uint32_t *v)
     return ITEM_OF(launch) + ITEM_OF(launch_bytes) * (uint32_t)(get(m, ITEM_OF(launch_read), 4) & 7);
 }
 
+static bool is_here(const memory *m, const uint32_t *v)
+{
+    return get(m, ITEM_OF(core_info) + ITEM_OF(core_info_magic), 4) == ITEM_OF(magic_worker);
+}
+
+bool wg_metal_is_firmware(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes, unsigned core,
+                          uint32_t pc)
+{
+    const memory m = {l1, l1_bytes};
+    const uint32_t *v = items ? items : wg_metal_default_layout(arch);
+    const bool own_ram = core == WG_CORE_NC && ITEM_OF(nc_iram) && pc >= ITEM_OF(nc_iram);
+    return is_here(&m, v) && pc - ITEM_OF(config) >= ITEM_OF(config_bytes) && !own_ram;
+}
+
 bool wg_metal_is_unused(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes)
 {
     const memory m = {l1, l1_bytes};
     const uint32_t *v = items ? items : wg_metal_default_layout(arch);
-    return get(&m, ITEM_OF(core_info) + ITEM_OF(core_info_magic), 4) == ITEM_OF(magic_worker) &&
-           get(&m, ITEM_OF(go) + 3, 1) == ITEM_OF(signal_done) && !get(&m, message_at(&m, v) + ITEM_OF(enables), 4);
+    return is_here(&m, v) && get(&m, ITEM_OF(go) + 3, 1) == ITEM_OF(signal_done) &&
+           !get(&m, message_at(&m, v) + ITEM_OF(enables), 4);
 }
 
 bool wg_metal_read_launch(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes,

@@ -21,6 +21,9 @@ bool wg_metal_read_launch(wg_arch_id arch, const uint32_t *items, const uint8_t 
                           wg_metal_launched *out);
 /* tt-metal's firmware is here, has started, and was given no kernel. */
 bool wg_metal_is_unused(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes);
+/* tt-metal's firmware is here, and the core executes it, rather than a kernel, at pc. */
+bool wg_metal_is_firmware(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes, unsigned core,
+                          uint32_t pc);
 /* Pages that a circular buffer has room for; 0: not known. */
 uint32_t wg_metal_cb_pages(const wg_metal_launched *m, const uint8_t *l1, uint32_t l1_bytes, unsigned cb);
 const uint32_t *wg_metal_layout_of(const wg_metal *m);
