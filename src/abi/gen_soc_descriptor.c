@@ -56,15 +56,14 @@ static void tiles(const wg_grid *g, const char *key, wg_tile_kind kind)
     printf("]\n\n");
 }
 
-/* Tiles with a router and nothing else that a host may use. */
+/* Tiles with a router and nothing else. */
 static void others(const wg_grid *g)
 {
     bool first = true;
     printf("router_only:\n  [");
     for (unsigned y = 0; y < wg_grid_height(g); y++)
         for (unsigned x = 0; x < wg_grid_width(g); x++) {
-            const wg_tile_kind kind = wg_grid_kind(g, x, y);
-            if (kind != WG_TILE_ROUTER && (kind != WG_TILE_PCIE || has_host(g, x, y)))
+            if (wg_grid_kind(g, x, y) != WG_TILE_ROUTER)
                 continue;
             printf("%s%u-%u", first ? "" : ", ", x, y);
             first = false;
