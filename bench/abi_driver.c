@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Micro kernels on a library with the libttsim ABI, ours or another: `name value unit` lines, instructions per second
- * of processor time spent in libttsim_clock. bench/run.py runs it on one library after the other.
+ * of processor time spent in libttsim_clock. bench/run.py runs it on one library after another.
  *
  * usage: abi_driver LIBRARY KERNELS [NAME…]       (KERNELS: the folder with alu.bin, mem.bin, mop.bin)
  */
@@ -84,7 +84,7 @@ static double processor_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Releases the cores and lets time pass until each has written its 1; the seconds spent in the clock. */
+/* Releases the cores and advances time until each has written its 1; returns the seconds spent in the clock. */
 static double run(uint32_t cores, unsigned count)
 {
     double spent = 0;
@@ -137,7 +137,7 @@ static void on_threads(const char *folder, const char *name, unsigned threads, u
     printf("abi_%s_%s %.2f Minsn/s\n", name, lib.wormhole ? "wh" : "bh", 64.0 * mops * threads / seconds * 1e-6);
 }
 
-/* What the host's side costs: words and pages through a window, and clocks of a chip on which nothing runs. */
+/* The host's share: words and pages through a window, and clocks of an idle chip. */
 static void host_side(void)
 {
     enum { WORDS = 400000, PAGES = 20000, CLOCKS = 1000000 };
@@ -194,8 +194,8 @@ static void add_config(list *l, unsigned word, unsigned byte, unsigned mask, uns
 }
 
 /*
- * Both sources the Matrix Unit's (`first`: not yet), 16 rows of SrcA and 8 of SrcB with numbers in them, and an address
- * modifier 0 that goes on by eight rows of Dst and `phases` fidelity phases: no instruction waits for the one before.
+ * Both sources belong to the Matrix Unit (`first`: not yet), 16 rows of SrcA and 8 of SrcB hold numbers, and address
+ * modifier 0 advances by eight rows of Dst and `phases` fidelity phases: no instruction waits for the previous one.
  */
 static list matrix_setup(unsigned format, int integers, unsigned phases, int first)
 {
@@ -259,7 +259,7 @@ static void math(int argc, char **argv)
         on_threads(argv[2], "sfpload_sfpstore", 1, SFPLOAD, SFPSTORE, l.word, 4000);
 }
 
-/* A kernel for B and the T cores, by parameters in L1: the seconds spent until the words `done` hold 1. */
+/* A kernel for B and the T cores, with parameters in L1: the seconds spent until the words `done` hold 1. */
 enum { PARAMETER = 0x20000, DONE = 8, IN0 = 0x30000, IN1 = 0x31000 };
 static double four_cores(const char *folder, const char *name, const uint32_t *parameters, unsigned count,
                          unsigned dones)
@@ -301,7 +301,7 @@ static void tile_products(const char *folder, const char *name, uint32_t passes,
     printf("abi_%s_%s %.5f Mtiles/s\n", name, lib.wormhole ? "wh" : "bh", tiles / spent * 1e-6);
 }
 
-/* Tiles unpacked, packed, and both at once, per format (kernels/tiles.c). */
+/* Tiles unpacked, packed, and both at the same time, per format (kernels/tiles.c). */
 static void tiles_moved(int argc, char **argv)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `check` costs: the same run without and with the race detector, interleaved.
+ * The cost of `check`: the same run without and with the race detector, interleaved.
  *
  *     check_semaphores_ratio   two threads hand a semaphore to and fro
  *     check_demo_ratio         math and pack threads: MVMUL, SFPSTORE, PACR, with their waits
@@ -39,7 +39,7 @@ static double run(const loop *l, bool watched, size_t *bytes)
     if (wg_create(&(wg_device_desc){.struct_size = sizeof(wg_device_desc), .arch = WG_ARCH_BH}, &dev) != WG_OK ||
         (watched && (!r || wg_observe(dev, WG_RACES_EVENTS, wg_races_event, r, NULL) != WG_OK)))
         exit(1);
-    for (unsigned i = 0; i < 4; i++) /* the Matrix Unit's banks, for good: nothing here gives them back */
+    for (unsigned i = 0; i < 4; i++) /* banks given to the Matrix Unit for the whole run */
         wg_poke(dev, WG_SPACE_SRC_OWNER, i, 1);
     uint64_t at[WG_THREADS] = {0}, most[WG_THREADS];
     for (unsigned t = 0; t < WG_THREADS; t++)

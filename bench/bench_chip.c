@@ -3,8 +3,8 @@
  * The chip: idle clocks, tiles whose core B computes or copies in L1, NoC requests from all tiles.
  *
  * With WAITGATE_REFERENCE=LIB, a library with the libttsim ABI, the same programs also run there, round by round in
- * turn with ours, and the ratio of the speeds is printed (ours over the reference's). Times are those of the wall;
- * of all rounds those count in which the process had most of its processors, since others may use the machine.
+ * turn with ours, and the ratio of the speeds is printed (ours over the reference's). Times are wall-clock times;
+ * only rounds in which the process had most of its processors count, since others may use the machine.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { RESET = 0xFFB121B0, HELD = 0x47800, B_RUNS = 0x47000, ROUNDS = 5, TRIES = 60 };
 
-/* add, xor, slli, sub, or, srli, addi, bnez: eight instructions per pass, for ever. */
+/* add, xor, slli, sub, or, srli, addi, bnez: eight instructions per pass, forever. */
 static const uint32_t alu[] = {0x00100593, 0x00300613, 0x00C585B3, 0x00B64633, 0x00359693, 0x40C68733,
                                0x00B767B3, 0x0017D613, 0x00150513, 0xFE0512E3, 0xFE1FF06F};
 /* Two loads, an addition, a store, addi, bnez on L1 at 0x40000. */
@@ -138,7 +138,7 @@ static double median(double *values, unsigned n)
     return values[n / 2];
 }
 
-/* One round, and how much of the processors it could use the process had. */
+/* One round, and the share of its usable processors that the process had. */
 typedef struct round {
     double share, speed, clocks, ratio;
 } round;
@@ -157,7 +157,7 @@ static double median_of(const round *rounds, size_t member)
     return median(values, ROUNDS);
 }
 
-/* Millions of instructions per second in all. */
+/* Millions of instructions per second in total. */
 static void busy(const char *name, unsigned tiles, unsigned exist, unsigned threads, const uint32_t *code, size_t bytes,
                  const reference *ref, uint64_t cycles, uint32_t reference_cycles)
 {
@@ -222,7 +222,7 @@ static void idle(void)
     wg_grid_destroy(g);
 }
 
-/* Every tile's core B increments a word of the tile beside it, as fast as the NIU takes requests. */
+/* Every tile's core B increments a word of the neighbouring tile, as fast as the NIU accepts requests. */
 static void transfers(unsigned threads)
 {
     static const uint32_t program[] = {0xFFB205B7,  /* lui  a1, 0xFFB20 */
@@ -277,7 +277,7 @@ static bool wanted(const char *name, int argc, char **argv)
     return argc < 2;
 }
 
-/* 140 tiles, beside the reference if there is one. */
+/* 140 tiles, compared with the reference if there is one. */
 static void all_tiles(const char *name, unsigned threads, const uint32_t *code, size_t bytes, const reference *ref,
                       uint64_t cycles)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several chips in one process: what windows and links cost beside the chips themselves, and a Galaxy that does nothing. Four chips
- * whose tiles compute, with links, against the same four chips alone, in turn; times are the processor's.
+ * Several chips in one process: the cost of windows and links in addition to the chips themselves, and an idle Galaxy.
+ * Four chips with busy tiles and links alternate with the same four chips alone; times are processor times.
  */
 #include <stdio.h>
 #include <stdlib.h>

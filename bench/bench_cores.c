@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast the cores run, on a whole device with its cycle-level model. Prints `name value unit` lines: instructions per
- * second of processor time, in millions, and what a billion cycles of polling take.
+ * How fast the cores run, on a whole device with its cycle-level model. Prints `name value unit` lines: instructions
+ * per second of processor time, in millions, and the time for a billion cycles of polling.
  *
  *     alu       one core, eight ALU instructions per pass
  *     mem       one core, two loads and a store to one line of L1 per pass of six
@@ -74,7 +74,7 @@ static rv mem_program(unsigned core, uint32_t passes)
     return p;
 }
 
-/* Arithmetic behind a load from L1: the retire queue never drains. */
+/* Arithmetic after a load from L1: the retire queue never drains. */
 static rv late_program(unsigned core, uint32_t passes)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
@@ -105,7 +105,7 @@ static rv private_program(unsigned core, uint32_t passes)
     return p;
 }
 
-/* A1, A2, A3: from where, where to, the end of the first. Returns where a pass begins. */
+/* A1: source, A2: destination, A3: end of the source. Returns the index of the loop's first instruction. */
 static unsigned begin_copy(rv *p, unsigned core, uint32_t passes)
 {
     rv_li(p, A0, passes);
@@ -156,7 +156,7 @@ static void call(rv *p, unsigned label)
                    0x6F);
 }
 
-/* fib(12) again and again: the function stands in front of its caller. */
+/* fib(12) again and again: the function comes before its caller. */
 static rv calls_program(unsigned core, uint32_t passes)
 {
     enum { FRAME = 12 };

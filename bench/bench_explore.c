@@ -4,7 +4,7 @@
  * process that took most: that is how long it takes on cores of their own, whatever else the host does.
  *
  *     explore_runs_per_second   timings of a small program, one process
- *     explore_two_ratio         how many times as many two processes do
+ *     explore_two_ratio         the same with two processes, relative to one
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast instructions go from the FIFO to their unit, on a whole device. Prints `name value unit` lines:
- * instructions per second of processor time, in millions, and the same for the longest MOP expansion. Each is the best of
- * some slices: what else the machine does only ever takes away. `bench_frontend cost` prints the nanoseconds per
+ * How fast instructions move from the FIFO to their unit, on a whole device. Prints `name value unit` lines:
+ * instructions per second of processor time, in millions, and the same for the longest MOP expansion. Each is the best
+ * of several slices: other load on the machine can only lower it. `bench_frontend cost` prints the nanoseconds per
  * cycle of the mixed traffic and of the MOPs together, for comparing builds.
  */
 #include <stdio.h>
@@ -31,14 +31,14 @@ static wg_device *make(wg_arch_id arch)
 
 enum { NOP = 0x02000000, SLICES = 12, CYCLES = 160000 };
 
-/* Keeps the FIFOs of `threads` threads filled with `pattern`; returns how many instructions were pushed. */
+/* Keeps the FIFOs of `threads` threads filled with `pattern`; returns the number of instructions pushed. */
 static uint64_t feed(wg_device *dev, unsigned threads, const uint32_t *pattern, unsigned length, uint64_t cycles)
 {
     wg_tile *t = dev->tile;
     wg_stall why;
     unsigned at[3] = {0, 0, 0};
     uint64_t pushed = 0;
-    unsigned fuse = t->timing->push_fuse; /* as the T cores push */
+    unsigned fuse = t->timing->push_fuse; /* as T cores do */
     for (uint64_t c = 0; c < cycles; c += 16) {
         for (unsigned thread = 0; thread < threads; thread++)
             while (wg_push_words(t, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &pattern[at[thread]], fuse, &why)) {
@@ -85,7 +85,7 @@ static double mop(wg_arch_id arch)
     wg_tile *t = dev->tile;
     wg_stall why;
     for (unsigned thread = 0; thread < 3; thread++) {
-        /* NOP in the inner loop; SETADC of nothing where a NOP would be left out: 32639 in all. */
+        /* NOP in the inner loop; SETADC without effect where a NOP would be skipped: 32639 in all. */
         enum { SETADC = 0x50000000 };
         static const uint32_t cfg[9] = {127, 127, SETADC, SETADC, SETADC, NOP, SETADC, NOP, NOP};
         for (unsigned i = 0; i < 9; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What time costs: an empty tile for 1e9 cycles, three threads of NOPs, a device made and destroyed. */
+/* The cost of time: an empty tile for 1e9 cycles, three threads of NOPs, a device created and destroyed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a Matrix Unit instruction takes on the host, from the gate's question to its completion, per kind and
- * level of vector code. Instructions go round eight blocks of Dst, so that none waits.
+ * Host time of a Matrix Unit instruction, from the check at the gate to its completion, per kind and level of vector
+ * code. Instructions cycle through eight blocks of Dst, so that none waits.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void fill(wg_tile *t, bool integers)
         }
 }
 
-/* Microseconds per instruction, the median of several runs. `phases`: fidelity phases gone through. */
+/* Microseconds per instruction, the median of several runs. `phases`: number of fidelity phases. */
 static double measure(wg_tile *t, uint32_t word, unsigned phases)
 {
     double sample[SAMPLES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long it takes on the host to pack a tile of 32 by 32 datums (BH: 16 PACRs of four rows; WH: one of 256 datums
- * for each of four packers), to unpack one (four UNPACRs), and both at once, interleaved; per format. A PACR is what
- * a packed tile costs divided by their number. Everything counts from the gate's question to the completion; time jumps
- * from appointment to appointment, as the engine's does.
+ * Host time to pack a tile of 32 by 32 datums (BH: 16 PACRs of four rows; WH: one of 256 datums for each of four
+ * packers), to unpack one (four UNPACRs), and both at once, interleaved; per format. The time of a PACR is that of a
+ * packed tile divided by their number. Everything counts from the check at the gate to the completion; time skips from
+ * wake-up to wake-up, as in the engine.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void start(wg_tile *t, const wg_unit_ops *u, wg_insn_id op, wg_unit unit,
     t->sched.phase = WG_PHASE_COMPLETIONS;
 }
 
-/* Until both units are idle. */
+/* Runs until both units are idle. */
 static void finish(wg_tile *t)
 {
     for (;;) {
@@ -60,7 +60,7 @@ static void unpacr(wg_tile *t, uint32_t word, uint64_t id)
     start(t, &wg_unpack_unit, WG_I_UNPACR, WG_UNIT_UNPACK, 0, word, id);
 }
 
-/* One section of a packer each. */
+/* One section for each packer. */
 #define SECTIONS(name) \
     { \
         WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name, WG_CFG_THCON_SEC1_REG1_##name, \

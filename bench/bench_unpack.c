@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long an UNPACR of one face (16 by 16 datums) takes on the host, from the gate's question to its completion,
- * per format and destination; and the faces per second that makes. Time jumps from appointment to appointment, as
- * the engine's does.
+ * Host time of an UNPACR of one face (16 by 16 datums), from the check at the gate to its completion, per format and
+ * destination; and the resulting faces per second. Time skips from wake-up to wake-up, as in the engine.
  */
 #include <stdio.h>
 #include <stdlib.h>

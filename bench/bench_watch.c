@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What it costs to watch a run, and to go back in it: the matrix product of the examples, again and again for a million cycles.
+ * The cost of watching a run, and of going back in it: the examples' matrix product, repeated for a million cycles.
  *
  *     profile_ratio, trace_json_ratio, trace_pftrace_ratio   time of the whole command, to that of `waitgate run`
  *     history_ratio        the run under the debugger, with checkpoints for going back, to that of the machine alone
@@ -29,7 +29,7 @@ static void give_up(const char *what, wg_text *why)
     exit(1);
 }
 
-/* The kernel's parameters: four passes, so many repetitions. Each has a line of L1 to itself. */
+/* The kernel's parameters: four passes, `repetitions` times. Each has its own line of L1. */
 static void write_parameters(char name[64], uint32_t repetitions)
 {
     uint32_t words[5] = {4, 0, 0, 0, repetitions};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What benchmarks share: processor time, and the order of samples. */
+/* Shared by benchmarks: processor time, and the order of samples. */
 #ifndef WG_BENCH_CLOCK_H
 #define WG_BENCH_CLOCK_H
 

@@ -37,7 +37,7 @@ def under(ranks, *command):
 
 
 def busy(folder, chips):
-    """Chips whose tiles multiply and whose Ethernet tiles poll: every window has work, everywhere the same."""
+    """Chips whose tiles multiply and whose Ethernet tiles poll: every window has the same work on all chips."""
     for elf in (BUILD / "examples").glob("matmul.*.elf"):
         (folder / elf.name).write_bytes(elf.read_bytes())
     cores = "".join(f", {core}: matmul.{core}.elf" for core in ("brisc", "trisc0", "trisc1", "trisc2"))
@@ -109,7 +109,7 @@ class Model:
 # ---- The page ---------------------------------------------------------------------------------------------------------
 
 def picture(model, chips):
-    """Efficiency over the number of processes, for several loads of a chip."""
+    """Efficiency against the number of processes, for several loads of a chip."""
     width, height, left, top = 460, 220, 48, 24
     most = int(math.log2(chips))
 

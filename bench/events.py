@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the event stream costs while nobody reads it: this build against one with the calls compiled out.
+"""The cost of the event stream without a reader: this build against one with the calls compiled out.
 
 Builds the second one in build/noevents (-Devents=false), runs `bench_frontend cost` of both in turn, nine times each,
 and prints the difference of the medians in percent, with the bar.

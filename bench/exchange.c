@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the end of a window costs with several processes: an exchange with both neighbours in a ring and a reduction over all, with
- * messages of some sizes. Under mpirun; the first process prints microseconds.
+ * The cost of the end of a window with several processes: an exchange with both neighbours in a ring and a reduction
+ * over all, with messages of some sizes. Under mpirun; the first process prints microseconds.
  *
  *     mpirun -n 4 build/bench/exchange build/libwaitgate_mpi.so
  */

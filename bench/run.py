@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the benchmark programs of build/bench and prints one `name value unit` line per measurement.
 
-Every value is the median of five runs, interleaved: all programs once, then all again. Where bench/bars.tsv sets a bar for a
-measurement and it is missed, a line on standard error says so and the status is 1.
+Every value is the median of five runs, interleaved: all programs once, then all again. If bench/bars.tsv sets a bar for
+a measurement and it is missed, a line on standard error says so and the status is 1.
 
 Where the environment names a library with the libttsim ABI (WAITGATE_REFERENCE, or WAITGATE_REFERENCE_BH and
 WAITGATE_REFERENCE_WH; several separated by colons), the micro kernels run on it as well, right after they ran on ours,

@@ -32,7 +32,7 @@ static wg_device *device(void)
 /* ---- the queue of a thread ----------------------------------------------------------------------------------------
  */
 
-/* Does T0 get beyond a burst of so many pushes while its thread's gate is shut? */
+/* Does T0 get beyond a burst of `pushes` pushes while its thread's gate is shut? */
 static bool burst_passes(unsigned pushes)
 {
     enum { SEMWAIT = 0xA6, ALL = 0x1FF, ZERO_OF_0 = 1 << 2 | 1, NOP = 0x02000000, FLAG = 0x3000, CODE = 0x10000 };
@@ -41,7 +41,7 @@ static bool burst_passes(unsigned pushes)
     rv_li(&p, T0, 1 << 18); /* cfg0.DisTriscCache, as the card's start-up code sets it */
     rv_word(&p, 0x7C0u << 20 | T0 << 15 | 2 << 12 | 0x73);
     rv_tt(&p, (uint32_t)SEMWAIT << 24 | ALL << 15 | ZERO_OF_0);
-    for (unsigned i = 0; i < 20; i++) /* it is latched, and its place in the queue free */
+    for (unsigned i = 0; i < 20; i++) /* it is latched, and its slot in the queue is free */
         rv_nop(&p);
     for (unsigned i = 0; i < pushes; i++)
         rv_tt(&p, NOP);
@@ -79,7 +79,7 @@ static void mover_event(void *user, const wg_event *e)
         s->to = e->cycle;
 }
 
-/* Loads from L1 for ever, as many as a core can have in flight. */
+/* Loads from L1 forever, as many as a core can have in flight. */
 static void load_for_ever(wg_device *dev, wg_core_id core)
 {
     rv p = rv_at(0x10000 + 0x1000 * core);
@@ -92,7 +92,7 @@ static void load_for_ever(wg_device *dev, wg_core_id core)
         exit(1);
 }
 
-/* Cycles of an XMOV of so many units of 16 bytes, from its issue until a wait for the Mover lets go. */
+/* Cycles of an XMOV of `units` units of 16 bytes, from its issue until a wait for the Mover is released. */
 static uint64_t mover_cycles(unsigned how, uint32_t units)
 {
     enum { REG6 = 88, XMOV = 0x40000000, L0_TO_L1 = 0, L1_TO_L1 = 3 };
@@ -104,7 +104,7 @@ static uint64_t mover_cycles(unsigned how, uint32_t units)
     uint32_t config[3] = {0x40000 / 16, 0x80000 / 16, units | direction << 30};
     for (unsigned i = 0; i < 3; i++)
         wg_poke(dev, WG_SPACE_CONFIG, REG6 + i, config[i]);
-    if (how & CONTENDED) /* those cores whose port the Mover's reads, or its writes, go through */
+    if (how & CONTENDED) /* the cores on the port that the Mover's reads, or its writes, use */
         for (unsigned core = 0; core < WG_CORES; core++)
             if ((how & FILL) == (core >= WG_CORE_T1))
                 load_for_ever(dev, (wg_core_id)core);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OUT = IN0 + IN1, element by element, of tiles of BF16; the sums are FP32. IN1's first row may be used for all rows, its
- * first column for all columns, or its first element for all.
+ * OUT = IN0 + IN1, element by element, of tiles of BF16; the sums are FP32. IN1's first row may apply to all rows, its
+ * first column to all columns, or its first element to all.
  *
  *     parameter 0: which
  *
@@ -58,12 +58,12 @@ int main(void)
     STEP(1, steps[which][ACROSS]);
     STEP(2, steps[which][DOWN]);
     dst_acquire();
-    TTI_SETRWC(0, 0, 0, 0, 0, 3); /* from the first rows of SrcA and SrcB on */
+    TTI_SETRWC(0, 0, 0, 0, 0, 3); /* start at the first rows of SrcA and SrcB */
     for (u32 row = 0; row < TILE_ROWS; row += 16) {
         TT_ELWADD(0, 0, broadcast, HALF, row);
         TT_ELWADD(0, 0, broadcast, row & 16 ? DOWN : ACROSS, row + 8);
     }
-    TTI_SETRWC(3, 0, 0, 0, 0, 0); /* both banks go back */
+    TTI_SETRWC(3, 0, 0, 0, 0, 0); /* gives both banks back */
     dst_release();
     return 0;
 }

@@ -59,12 +59,12 @@ int main(void)
 #ifdef DATACOPY_INT
     for (u32 row = 0; row < TILE_ROWS; row += 8)
         TT_ELWADD(0, 0, 0, 0, row);
-    TTI_SETRWC(3, 0, 0, 0, 0, 0); /* both banks go back */
+    TTI_SETRWC(3, 0, 0, 0, 0, 0); /* gives both banks back */
 #else
     TTI_SETC16(ADDR_MOD_AB_SEC0_SrcAIncr_ADDR32, 0);
     for (u32 row = 0; row < TILE_ROWS; row += 8)
         TT_MOVA2D(0, row, 0, 2, row); /* 2: eight rows */
-    TTI_SETRWC(1, 0, 0, 0, 0, 0);     /* SrcA's bank goes back */
+    TTI_SETRWC(1, 0, 0, 0, 0, 0);     /* gives SrcA's bank back */
 #endif
     dst_release();
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The debugger as a library: a core adds up numbers, and the sum is wrong. The program runs to the end, goes back to the
+ * The debugger as a library: a core sums numbers, and the sum is wrong. The program runs to the end, goes back to the
  * wrong store, reads the registers of that time, and asks for the writer of the word.
  *
  *     debug_host bh|wh FOLDER
@@ -47,7 +47,7 @@ static int debug(wg_debug *d, wg_device *dev)
     wg_debug_state_get(d, &s);
     printf("cycle %llu: the sum is %u, not 55\n", (unsigned long long)s.cycle, sum_of(dev));
 
-    /* Back from write to write, to the first that adds 3. */
+    /* Back from write to write, to the first one that adds 3. */
     wg_debug_watch(d, SUM, 4, WG_WATCH_WRITE, true);
     for (uint32_t after = sum_of(dev); !wrong && wg_debug_back(d) == WG_PAUSE_WATCH; after = sum_of(dev))
         wrong = after - sum_of(dev) == 3;
@@ -55,7 +55,7 @@ static int debug(wg_debug *d, wg_device *dev)
     wg_debug_state_get(d, &s);
     printf("cycle %llu: 3 is about to be added to %u\n", (unsigned long long)s.cycle, sum_of(dev));
 
-    /* And to where the core was about to execute the store, with the registers of that time. */
+    /* And to the point where the core was about to execute the store, with the registers of that time. */
     wg_debug_break(d, BAD, true);
     if (wg_debug_back(d) != WG_PAUSE_BREAK)
         return 1;

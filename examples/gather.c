@@ -3,9 +3,9 @@
  * All-gather and all-reduce on a mesh of chips, of rows and columns without wraparound: afterwards every chip has the vectors of all
  * chips, and their sum. On each chip a tile works for each side that has a neighbour, all with this program.
  *
- *              │ N                 A block that comes from west goes on to east, north and south; one from north goes on to south.
- *         W ───┼─── E              So every block first passes along its row, and from each chip of the row along the column.
- *              │ S                 Each chip's own block leaves to all sides.
+ *              │ N                 Blocks from the west go to the east, north and south, those from the north south.
+ *         W ───┼─── E              So a block travels along its row, and from each chip there along the column.
+ *              │ S                 Each chip's own block leaves on all sides.
  *
  * A block is a vector and a line: its number in the queue that it is in, and whose it is. A tile sends what it finds in the queues of
  * the other sides over its link, and hands on what arrives. Every block has a slot of its own, so nobody waits for a free one. One
@@ -21,7 +21,7 @@ enum { VECTOR = 32, LINE = 16, SLOT = VECTOR * 4 + LINE, MOST = 32 }; /* words; 
     WORD(0x28000 + 4 * (n)) /* side, column, row, columns, rows, home's side, channels of the four sides */
 #define NEIGHBOUR(side) CONFIG(6 + (side))
 #define ARRIVED 0x30000u                         /* over the link */
-#define QUEUE(side) (0x32000u + 0x2000 * (side)) /* what the tile of that side hands on */
+#define QUEUE(side) (0x32000u + 0x2000 * (side)) /* blocks that the tile of that side passes on */
 #define OWN 0x3A000u
 #define ALL 0x3B000u /* home: the blocks, by chip */
 #define NUMBER(slot) WORD((slot) + VECTOR * 4)
@@ -29,7 +29,7 @@ enum { VECTOR = 32, LINE = 16, SLOT = VECTOR * 4 + LINE, MOST = 32 }; /* words; 
 
 static u32 number(u32 chip, u32 word) { return (chip + 1) * 2654435761u + word * 40503u; }
 
-/* Hands a block to a tile of this chip. */
+/* Passes a block to a tile of this chip. */
 static void hand(u32 slot, u32 side, u32 to, u32 as)
 {
     NUMBER(slot) = as;
@@ -40,7 +40,7 @@ static void hand(u32 slot, u32 side, u32 to, u32 as)
     }
 }
 
-/* Does a block go on from one side to another? Rows come first. */
+/* Is a block passed on from one side to another? Rows come first. */
 static u32 goes_on(u32 from, u32 to) { return from != to && (from < NORTH || to >= NORTH); }
 
 /* Sends a block over the link, as the n-th. */
@@ -78,7 +78,7 @@ static void work(u32 side, u32 comes, u32 goes, u32 home)
     }
 }
 
-/* All blocks are there: are they right, and is their sum? */
+/* All blocks have arrived: counts the errors in them and in their sum. */
 static u32 mistakes(u32 chips)
 {
     u32 wrong = 0;
@@ -115,7 +115,7 @@ int main(void)
     work(side, comes[side], goes[side], home);
     if (side == home) {
         RESULT(0) = mistakes(columns * rows);
-        RESULT(1) = 0x600D; /* it got here */
+        RESULT(1) = 0x600D; /* the program has ended */
     }
     return 0;
 }

@@ -44,7 +44,7 @@ static void gather_on(const host *h, const mesh *m)
     memset(channel, NOBODY, sizeof channel);
     for (unsigned i = 0; i < c.chips; i++) {
         const bool last_column = i % m->columns == m->columns - 1, last_row = i / m->columns == m->rows - 1;
-        for (unsigned k = 0; k < 2; k++) { /* the neighbours in the east and in the south */
+        for (unsigned k = 0; k < 2; k++) { /* the neighbours to the east and to the south */
             if (k ? last_row : last_column)
                 continue;
             const unsigned other = i + (k ? m->columns : 1);

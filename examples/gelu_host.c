@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < 1024; i++) {
         double x = (double)in[i], right = x * erfc(-x / sqrt(2)) / 2, error = fabs((double)out[i] - right);
         worst = error > worst ? error : worst;
-        if (!(error < 1.3e-4)) /* error of the example's polynomial and of its limits */
+        if (!(error < 1.3e-4)) /* the error of the example's polynomial and at its limits */
             host_fail("of %g: %g instead of %g", x, (double)out[i], right);
     }
     printf("1024 values, the worst is off by %.2g, %llu cycles\n", worst, (unsigned long long)wg_cycle(dev));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A matrix product on a ring of chips: C = A * B, with a row of tiles of A on each chip, and a column of tiles of B. The columns
- * travel around the ring; each chip multiplies its row by each column that comes, which gives a row of C.
+ * A matrix product on a ring of chips: C = A * B, with a row of tiles of A on each chip, and a column of tiles of B.
+ * The columns travel around the ring; each chip multiplies its row by each arriving column, which gives a row of C.
  *
  *     chip 0: A's row 0 ──> C00 C01 …        B's columns:   chip 0 ──> chip 1 ──> chip 2 ──> … ──> chip 0
  *     chip 1: A's row 1 ──> C10 C11 …
@@ -24,9 +24,9 @@
 #define PLACE_OF_OUT PARAMETER(4)
 #define ASKED RESULT(21)
 #define MATRIX_A 0x60000u /* a row */
-#define COLUMNS 0x80000u  /* Tensix tile: by the order in which they come */
+#define COLUMNS 0x80000u  /* Tensix tile: in order of arrival */
 #define MATRIX_C 0xC0000u /* a row */
-#define WAITING 0x28400u  /* Ethernet tiles: columns on their way */
+#define WAITING 0x28400u  /* Ethernet tiles: columns in transit */
 
 #define CONFIG(n) WORD(0x28000 + 4 * (n))
 enum { OUT_ROLE, IN_ROLE, LINE = 16 };
@@ -42,7 +42,7 @@ static inline void await_column(u32 slot, u32 depth, u32 n)
     while (NUMBER(slot, depth) != n);
 }
 
-/* All of a column, line and all, to the same or another place in a tile. */
+/* Copies a whole column, with its line, to the same or another place in a tile. */
 static inline void hand_on(u32 from, u32 place, u32 to, u32 bytes)
 {
     noc_write_to(0, place, bytes);
@@ -107,9 +107,9 @@ int main(void)
         while (noc_leaving(1, SLOTS)) {
         } /* then the buffer's tile may be overwritten */
         RESULTS_OUT = step + 1;
-        at = (at ? at : chips) - 1; /* the column of the chip before comes next */
+        at = (at ? at : chips) - 1; /* the column of the previous chip comes next */
     }
-    while (noc_pending(1, SLOTS)) {
+    while (noc_busy(1, WRITER) | noc_pending(1, SLOTS)) {
     }
     DONE = 1;
     return 0;

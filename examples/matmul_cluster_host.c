@@ -42,7 +42,7 @@ static void load_chip(const host *h, const cluster *c, unsigned i)
     const hop *at = &c->hop[i];
     wg_device *dev = cluster_device(c, at->chip, X, Y);
     const uint32_t parameters[] = {PASSES, DEPTH, c->chips, i, cluster_place(h, at->out)}, first = 1;
-    const uint32_t tensix = h->arch == WG_ARCH_WH ? 18 | 19 << 6 : X | Y << 6; /* as kernels give it */
+    const uint32_t tensix = h->arch == WG_ARCH_WH ? 18 | 19 << 6 : X | Y << 6; /* in kernels' coordinates */
     for (unsigned k = 0; k < sizeof parameters / sizeof *parameters; k++)
         host_parameter(dev, k, parameters[k]);
     for (unsigned k = 0; k < DEPTH; k++) {

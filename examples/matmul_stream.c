@@ -63,7 +63,7 @@ int main(void)
 #endif
         RESULTS_OUT = n;
     }
-    while (noc_pending(1, SLOTS)) {
+    while (noc_busy(1, WRITER) | noc_pending(1, SLOTS)) {
     }
     DONE = 1;
     return 0;

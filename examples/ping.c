@@ -16,7 +16,7 @@ enum { LEAST = 16, MOST = 8192, LINE = 16, ROUNDS = 4, FEW = 16, MANY = 80 };
 #define ELSEWHERE 0x34000u
 #define CLOCK WORD(0xFFB121F0)
 
-/* Waits until the line behind the packet says that it is the n-th. */
+/* Waits until the line after the packet shows that it is the n-th. */
 static void await(volatile u32 *line, u32 n)
 {
     do {

@@ -84,7 +84,7 @@ int main(void)
             pool(how, STAY, 16);
         }
     }
-    TTI_SETRWC(3, 0, 0, 0, 0, 0); /* both banks go back */
+    TTI_SETRWC(3, 0, 0, 0, 0, 0); /* gives both banks back */
     dst_release();
     return 0;
 }

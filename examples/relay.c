@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two tiles: the source fills blocks and writes them into the other tile's L1 over NoC 0; the sink adds up each block and
- * frees its buffer by a write back. There is one buffer, so that the two take turns: `waitgate profile` shows who waits for whom.
+ * frees its buffer by a write back. With one buffer, the two take turns: `waitgate profile` shows which one waits.
  *
  *     source: fill ──write block, flag──> sink: sum
  *                  <────────free─────────
@@ -35,7 +35,7 @@ static void send(u32 place, u32 from, u32 to, u32 bytes)
 static void tell(u32 place, u32 flag, u32 count)
 {
     TO_SEND = count;
-    while (TO_SEND != count) { /* it is in L1 before the NIU is told to read it */
+    while (TO_SEND != count) { /* the block is in L1 before the NIU is told to read it */
     }
     send(place, 0x30020, flag, 16);
 }

@@ -8,8 +8,8 @@
  *                              └──> link ──> REQUEST ──> that chip's NoC
  *     host <── completion queue <── link <── RESPONSE <──┘
  *
- * Requests are served one after the other. Those for a chip that is at neither end are answered with CMD_DEST_UNREACHABLE. Requests to the
- * host's memory (CMD_DATA_BLOCK_DRAM) and scatter pages (CMD_MOD) are not served here, and answered likewise.
+ * Requests are served one by one. Those for a chip at neither end, to the host's memory (CMD_DATA_BLOCK_DRAM) and for
+ * scatter pages (CMD_MOD) are not served, and are answered with CMD_DEST_UNREACHABLE.
  *
  * Facts: WormholeB0/EthernetTile/BaselineDataMovementService.md.
  *
@@ -40,9 +40,9 @@ enum { WR_REQS = 0, WR_RESPS = 4, RD_REQS = 8, RD_RESPS = 12, ERRORS = 16, WR_ID
 /* Words of an entry. */
 enum { ADDRESS = 0, CHIP_NOC = 4, DATA = 8, FLAGS = 12, HOST_ADDRESS = 28 };
 
-#define REQUEST 0x30000u  /* from the other end; a line with its number comes last */
+#define REQUEST 0x30000u  /* from the other end; a line with its number arrives last */
 #define RESPONSE 0x30800u /* likewise */
-#define ASKS 0x31000u     /* on its way to the other end */
+#define ASKS 0x31000u     /* in transit to the other end */
 #define ANSWERS 0x31800u  /* likewise */
 #define SCRATCH 0x32000u
 
@@ -86,7 +86,7 @@ static void send(u32 message, u32 to, u32 n)
 
 static u32 has_come(u32 message, u32 n) { return WORD(message + ENTRY + BUFFER) == n; }
 
-/* The host's request is answered, with what `entry` and `block` hold now. */
+/* The host's request is complete, answered with the present contents of `entry` and `block`. */
 static void complete(u32 sq_entry, u32 entry, u32 block, u32 error)
 {
     const u32 flags = WORD(sq_entry + FLAGS), read = flags & RD_REQ;
@@ -107,7 +107,7 @@ static void complete(u32 sq_entry, u32 entry, u32 block, u32 error)
     WORD(CQ + WR_IDX) = (index + 1) & 7;
 }
 
-/* Takes the next request of the host. 1: it is on its way to the other end. */
+/* Takes the next request of the host. 1: it is in transit to the other end. */
 static u32 serve_host(u32 asked)
 {
     const u32 index = WORD(SQ + RD_IDX), entry = SQ + FIRST + ENTRY * (index % ENTRIES),

@@ -30,8 +30,8 @@ enum { GATHERS = 0 };
 
 #define CONFIG(n) WORD(0x28000 + 4 * (n)) /* role, this chip, chips, channel of OUT */
 #define VECTOR ((volatile u32 *)0x2A000)  /* OUT: chips × PART words */
-#define SLOTS 0x30000u                    /* what has come, by step */
-#define SENT 0x38000u                     /* OUT: what goes, by step */
+#define SLOTS 0x30000u                    /* arrived parts, by step */
+#define SENT 0x38000u                     /* OUT: parts to send, by step */
 
 static u32 number(u32 chip, u32 word) { return (chip + 1) * 2654435761u + word * 40503u; }
 
@@ -93,6 +93,6 @@ int main(void)
             VECTOR[i] != (GATHERS ? number(i / PART, i) : chips * (chips + 1) / 2 * 2654435761u + chips * i * 40503u);
     }
     RESULT(0) = wrong;
-    RESULT(1) = 0x600D; /* it got here */
+    RESULT(1) = 0x600D; /* the program has ended */
     return 0;
 }

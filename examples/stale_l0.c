@@ -4,7 +4,7 @@
  * and keeps reading the old value, until a hit happens to flush the cache (about one in 128). A fence before each load is the
  * cure. Built twice: stale_l0 and stale_l0_fixed.
  *
- * B starts NC by a flag and counts how often it reads NC's answer.
+ * B starts NC with a flag and counts its reads of NC's answer.
  *
  *     waitgate run stale_l0.brisc.elf stale_l0.ncrisc.elf              reports core-stale-l0
  *     waitgate run stale_l0_fixed.brisc.elf stale_l0_fixed.ncrisc.elf  reports nothing

@@ -76,7 +76,7 @@ int main(void)
         for (u32 row = 0; row < TILE_ROWS; row += 8)
             TT_MOVA2D(0, row, 0, 2, row); /* 2: eight rows */
 #endif
-        TTI_SETRWC(1, 0, 0, 0, 0, 0);                                               /* SrcA's bank goes back */
+        TTI_SETRWC(1, 0, 0, 0, 0, 0);                                               /* gives SrcA's bank back */
         dst_release();
     }
     return 0;
@@ -88,7 +88,7 @@ int main(void)
     wait_for(2);
     pack_setup();
     for (u32 n = 0; n < tiles; n++) {
-        TT_SETADCZW(4, n, 0, 0, 0, 8); /* W of channel 1: which tile in L1 */
+        TT_SETADCZW(4, n, 0, 0, 0, 8); /* W of channel 1: the tile in L1 */
         pack_tile();
     }
     tensix_sync();

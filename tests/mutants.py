@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Applies each mutant of tests/mutants/ to a copy of the tree and demands that its clause's tests fail.
+"""Applies each mutant of tests/mutants/ to a copy of the tree and requires that its clause's tests fail.
 
-A mutant is CLAUSE.patch (or CLAUSE-word.patch): a small change that breaks just that behaviour. It is killed when a test
-that carries the clause fails, or no longer builds its suite. Needs build/clauses.tsv from `make test`. Only the suites
-that have such tests are built and run.
+A mutant is CLAUSE.patch (or CLAUSE-word.patch): a small change that breaks just that behaviour. It is killed when a
+test that carries the clause fails, or no longer builds its suite. Needs build/clauses.tsv from `make test`. Only the
+suites that have such tests are built and run.
 """
 import json
 import os
@@ -24,7 +24,7 @@ def sh(cmd, **kw):
 
 
 def sync_tree():
-    """Brings the copy up to date without touching files that did not change, so that ninja builds little."""
+    """Updates the copy without touching unchanged files, so that ninja builds little."""
     files = sh(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT).stdout.split("\n")
     (COPY / "src-tree").mkdir(parents=True, exist_ok=True)
     for name in filter(None, files):

@@ -35,7 +35,7 @@ def run_suite(label, test, limit):
         env = dict(os.environ, **test.get("env", {}), WG_TEST_REPORT=report.name)
         env = {name: value for name, value in env.items() if value != "" or name != "WG_SOAK"}
         env.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
-        env.setdefault("TSAN_OPTIONS", "halt_on_error=1:die_after_fork=0") # a forked child makes threads of its own
+        env.setdefault("TSAN_OPTIONS", "halt_on_error=1:die_after_fork=0") # a forked child starts its own threads
         env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
         start = time.monotonic()
         try:
@@ -52,13 +52,14 @@ def run_suite(label, test, limit):
     passed = sum(r[3] == "pass" for r in rows)
     failed = len(rows) - passed
     if status != 0 and failed == 0:
-        failed = 1          # it died outside any test
+        failed = 1          # it crashed outside any test
     elif not rows and status == 0:
-        passed = 1          # a script that speaks for itself
+        passed = 1          # a script that reports its own result
     return label, rows, passed, failed, seconds, output
 
 
-# What each fuzz target has to reach 90 % of the lines of, on its committed corpus and what it finds in its time.
+# Each fuzz target must cover 90 % of the lines of these files, with its committed corpus and the inputs it finds in its
+# time.
 PARSERS = {
     "chip": ["cli/chip_yaml.c", "cli/metal_yaml.c", "cli/cluster_yaml.c"],
     "asm": ["isa/assemble.c", "isa/asm_expr.c", "isa/asm_error.c"],
@@ -70,7 +71,7 @@ PARSERS = {
 
 
 def parser_coverage(target, profile):
-    """Complaints about lines that the run left out."""
+    """Complaints about lines that the run did not reach."""
     if target.name[len("fuzz_"):] not in PARSERS:
         return []
     merged = profile + ".merged"
@@ -88,13 +89,13 @@ def parser_coverage(target, profile):
     return complaints
 
 
-# How long inputs get: what is longer says nothing new and takes longer.
+# The maximum length of inputs: longer ones find nothing new and take longer.
 LONGEST = {"asm": 256, "gdb": 1024, "text": 4096, "snapshot": 400, "guest": 4096, "abi": 640}
-# Those that run devices: in the short form they get less time, since most of it goes by in the simulation.
+# Targets that run devices: in the short form they get less time, most of which the simulation uses.
 DEVICES = ("snapshot", "guest", "abi")
 # Under the thread sanitizer: chips compute with several host threads.
 THREADED = ("grid", "chip", "chip_modes", "noc", "card", "abi", "abi_chip", "streams", "race_noc")
-# Under valgrind: what reads input, and snapshots, which copy whatever there is.
+# Under valgrind: suites that read input, and snapshots, which copy everything.
 MEMCHECK = ("cli", "tasm", "elf", "chip_yaml", "asm", "isa", "snapshot", "core_csrs", "noc", "hang")
 
 
@@ -104,13 +105,13 @@ def memcheck(test):
     return dict(test, cmd=command)
 
 
-# What is run in the build of the plain machine, too; `make soak` runs everything there.
+# Also run in the build of the plain machine; `make soak` runs everything there.
 PLAIN = {"frontend", "gate", "sync", "ttsync", "ttsync_cores", "matrix_timing", "vector_timing", "unpack_timing", "pack_timing",
          "core_alu", "core_memory", "core_push", "device", "tile", "tile_cores", "noc", "examples", "math_examples", "pipeline",
          "hangs", "tasm_programs"}
 
 
-# Long under the sanitizers, and about words or cycles more than about memory: `make soak` runs them there.
+# Slow under the sanitizers, and concerned with text or cycles more than with memory: `make soak` runs them there.
 SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins", "endless", "run_command", "schema", "broken",
                      "checks", "state_hash", "core_modes", "chip_modes", "debugger", "matrix_move", "words", "hangs", "mover",
                      "vector_macro", "move_config", "delays", "shortcuts", "poll", "races", "control_device", "frontend_modes",
@@ -126,7 +127,7 @@ def runs_in(label, test):
 
 
 def targets(name):
-    """What ninja has to build of build/NAME for what `make test` runs there."""
+    """The targets of build/NAME that ninja must build for `make test`."""
     build = BUILD / name
     introspected = subprocess.run(["meson", "introspect", "--targets", str(build)], capture_output=True, text=True, check=True)
     files = {t["id"]: [str(pathlib.Path(f).relative_to(build)) for f in t["filename"]] for t in json.loads(introspected.stdout)}
@@ -147,7 +148,7 @@ def fuzz_jobs(seconds, device_seconds):
         device = target.name[len("fuzz_"):] in DEVICES
         cmd = [str(target), f"-max_total_time={device_seconds if device else seconds}", f"-max_len={LONGEST.get(target.name[len('fuzz_'):], 65536)}", "-rss_limit_mb=2048", "-timeout=10",
                "-print_final_stats=1", f"-artifact_prefix={work}/", str(work)]
-        if device: # weighing inputs by how rare what they reach is would take more time than running them
+        if device: # weighing inputs by the rarity of their coverage would take more time than running them
             cmd.append("-entropic=0")
         if corpus.is_dir():
             cmd.append(str(corpus))
@@ -174,7 +175,7 @@ def write_tables(rows):
 
 
 def isa_page(tested):
-    """What docs/isa.md says is tested: a claim that does not hold is a failure, one that is missing a remark."""
+    """What docs/isa.md claims as tested: a claim that does not hold is a failure, a missing one a remark."""
     page, claimed, arch = ROOT / "docs" / "isa.md", set(), None
     for line in page.read_text().splitlines() if page.is_file() else []:
         arch = {"## Blackhole": "bh", "## Wormhole": "wh"}.get(line, arch)
@@ -212,7 +213,7 @@ def main():
                 continue
             if not label and args.soak and test["name"] in MEMCHECK:
                 jobs.append(("valgrind " + test["name"], dict(memcheck(test), env={"WG_SOAK": ""}), 86400))
-            if label == "plain " and args.soak: # all of it, in the short form
+            if label == "plain " and args.soak: # everything, in the short form
                 jobs.append((label + test["name"], dict(test, env=dict(test.get("env", {}), WG_SOAK="")), 3600))
                 continue
             if (label and "unit" not in kinds and not (args.soak and test["name"] == "dis_elf")) or \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A T core: one Tensix instruction, or two in turn, over and over, by MOPs of 64 of each. In, at the parameters' address p,
+# A T core: one Tensix instruction, or two in turn, again and again, in MOPs of 64 of each. In, at the parameters' address p,
 # which is the word before the code: p+0 MOPs, p+8 the instruction, p+12 the second or zero, p+16… words to push first,
 # ended by zero. Out: 1 at p+4.
     .globl _start

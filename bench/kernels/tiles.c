@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tiles of 32 x 32 datums unpacked to SrcA, packed from Dst, or both at the same time and apart from each other. MOPs
+ * Tiles of 32 x 32 datums unpacked to SrcA, packed from Dst, or both at the same time, independently. MOPs
  * of 25 tiles make the instructions; nobody waits for the data.
  *
  *     parameter 0: bit 0, unpack; bit 1, pack      1: tiles, by 25           2: format in L1      3: format in SrcA
@@ -29,7 +29,7 @@ int main(void)
 int main(void)
 {
     unpack_setup();
-    /* Without SetDatValid the bank stays the unpackers'. */
+    /* Without SetDatValid the bank stays with the unpackers. */
     u32 nop = TT_OP_NOP, tile = TT_OP_UNPACR(TO_SRCA, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1);
     u32 mop[9] = {1, 25, nop, nop, nop, tile, nop, tile, tile};
     for (u32 i = 0; i < 9; i++)
@@ -51,7 +51,7 @@ int main(void)
 {
     wait_for(2);
     pack_setup();
-    /* Behind a tile's last PACR, Y starts anew. */
+    /* After a tile's last PACR, Y restarts. */
     TTI_SETC16(ADDR_MOD_PACK_SEC1_YsrcIncr_ADDR32, 1 << ADDR_MOD_PACK_SEC1_YsrcClear_SHAMT);
 #ifdef WG_ARCH_WH
     u32 nop = TT_OP_NOP, last = TT_OP_PACR(1, 0, 15, 0, 0, 0, 1);

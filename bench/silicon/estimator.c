@@ -12,7 +12,7 @@ enum {
     HERE = 0x20000,
     THERE = 0x40000,
     MARKS = 0x8000,     /* the profiler's buffer */
-    ARGUMENTS = 0x9000, /* run-time arguments: where the subordinates are */
+    ARGUMENTS = 0x9000, /* run-time arguments: the subordinates' coordinates */
     OWN_RAM = (int)0xFFB00000,
     ISSUED = 0x20,
     AWAITED = 0x28,
@@ -38,12 +38,12 @@ enum {
 
 typedef struct niu_map {
     uint32_t initiator, targ_at, ret_at, command, burst;
-    bool wide; /* the upper half of an address is a register of its own */
+    bool wide; /* the upper half of an address has its own register */
 } niu_map;
 static const niu_map maps[] = {
     [WG_ARCH_BH] = {0x800, 0x08, 0x14, 0x40, 16384, true}, [WG_ARCH_WH] = {0x400, 0x04, 0x10, 0x28, 8192, false}};
 
-/* The tile of each channel that the card's software uses, as software writes its place. */
+/* The tile of each channel that the card's software uses, in software's coordinates. */
 static const struct banks {
     unsigned n;
     estimator_place at[12];
@@ -79,8 +79,8 @@ static void shift(rv *p, bool right, unsigned rd, unsigned rs1, unsigned by)
 }
 
 /*
- * What stays in registers: A4 the initiator, A0 the counters, A1 here, T3 there, T4 the control word, A6 the other end's place,
- * T1 the length, A7 one, A3 transactions left; A2 the longest packet, A5 and T0 to T2 are free.
+ * Register use: A4 the initiator, A0 the counters, A1 the address here, T3 there, T4 the control word, A6 the other
+ * end's coordinates, T1 the length, A7 one, A3 transactions left; A2 the longest packet; A5 and T0 to T2 are free.
  */
 static void command(rv *p, const estimator_run *run, unsigned here, unsigned there, unsigned length, bool all)
 {
@@ -113,7 +113,7 @@ static void count(rv *p, const estimator_run *run)
         rv_sw(p, T2, AWAITED, A0);
 }
 
-/* One call of the library for `bytes` bytes: packets of the longest length, and the last. */
+/* One call of the library for `bytes` bytes: packets of the maximum length, and the last one. */
 static void transaction(rv *p, const estimator_run *run, bool all)
 {
     const niu_map *m = &maps[run->arch];
@@ -133,7 +133,7 @@ static void transaction(rv *p, const estimator_run *run, bool all)
     command(p, run, many ? GP : A1, many ? TP : T3, T1, all);
 }
 
-/* The place of the next subordinate, from the run-time arguments at T6. */
+/* Loads the coordinates of the next subordinate, from the run-time arguments at T6. */
 static void next_place(rv *p, const estimator_run *run)
 {
     rv_lw(p, A5, 0, T6);
@@ -149,7 +149,7 @@ static void next_place(rv *p, const estimator_run *run)
     if (maps[run->arch].wide)
         shift(p, true, A6, A6, 4);
     if (run->read)
-        alu(p, 0, 7, A6, A6, S2); /* bits of a place */
+        alu(p, 0, 7, A6, A6, S2); /* bits of coordinates */
     if (run->read && maps[run->arch].wide)
         alu(p, 0, 7, T2, A6, S3); /* bit 60 of an address: PCI Express */
 }
@@ -167,7 +167,10 @@ static void state(rv *p, const estimator_run *run)
     rv_sw(p, A6, (int)(run->read ? m->targ_at : m->ret_at), A4);
 }
 
-/* Where page A3 of a buffer is: bank A3 modulo the number of banks, its offset and its place from tables in own RAM. */
+/*
+ * Computes the location of page A3 of a buffer: bank A3 modulo the number of banks; offset and coordinates from tables
+ * in own RAM.
+ */
 static void page(rv *p, const estimator_run *run)
 {
     if (run->memory == ESTIMATOR_SHARDED) {
@@ -199,7 +202,7 @@ static void page(rv *p, const estimator_run *run)
     rv_addi(p, S7, S7, 1);
 }
 
-/* A mark of the profiler: the clock's upper and lower word into its buffer. */
+/* A mark of the profiler: writes the clock's upper and lower word into its buffer. */
 static void mark(rv *p, int at)
 {
     rv_lw(p, T0, 8, S0);
@@ -251,7 +254,7 @@ static void registers(rv *p, const estimator_run *run, estimator_place own, unsi
     rv_li(p, T5, ARGUMENTS + run->subordinates * (run->read ? 8 : 4));
     rv_sw(p, ZERO, ISSUED, A0);
     rv_sw(p, ZERO, AWAITED, A0);
-    /* Start-up code writes the own place, the reads' control word and the banks' tables once. */
+    /* Start-up code writes the tile's own coordinates, the reads' control word and the banks' tables once. */
     rv_li(p, T0, coordinate(run->arch, xy_of(own)));
     rv_sw(p, T0, (int)(run->read ? m->ret_at : m->targ_at), A4);
     if (run->read) {
@@ -338,7 +341,7 @@ static int by_size(const void *a, const void *b)
 
 double estimator_cycles(const estimator_run *run)
 {
-    /* What is fused off on the cards: columns 7 and 10 (BH), rows 5 and 11 (WH), as the times of reservations say. */
+    /* Harvested on the cards: columns 7 and 10 (BH), rows 5 and 11 (WH), as the times of reservations imply. */
     wg_grid_desc desc = {.struct_size = sizeof desc,
                          .arch = run->arch,
                          .profile = WG_PROFILE_SILICON,

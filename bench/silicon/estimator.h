@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels written to the description of tt-metal's NoC estimator tests (README.md): one tile or many issue `transactions` reads or
- * writes of `bytes` bytes to each of their subordinates and wait for all answers. A row is the time between two marks of the
- * profiler around that, the median of all tiles that issue.
+ * Kernels written to the description of tt-metal's NoC estimator tests (README.md): one or more tiles issue
+ * `transactions` reads or writes of `bytes` bytes to each of their subordinates and wait for all answers. A row is the
+ * time between two marks of the profiler around that, the median over all issuing tiles.
  *
- * Writes are issued by core B over NoC 0, reads of L1 by core NC over NoC 1, both with the library's calls as a compiler has
- * them. Reads of DRAM go over NoC 0 here; which NoC the table has is not said.
+ * Writes are issued by core B over NoC 0, reads of L1 by core NC over NoC 1, both with the library's calls as a
+ * compiler generates them. Reads of DRAM use NoC 0 here; the table's NoC is not documented.
  */
 #ifndef ESTIMATOR_H
 #define ESTIMATOR_H
@@ -18,7 +18,7 @@ typedef enum estimator_mechanism { ESTIMATOR_UNICAST, ESTIMATOR_MULTICAST, ESTIM
 typedef enum estimator_memory { ESTIMATOR_L1, ESTIMATOR_INTERLEAVED, ESTIMATOR_SHARDED } estimator_memory;
 
 typedef struct estimator_place {
-    uint8_t x, y; /* as software writes them */
+    uint8_t x, y; /* in software's coordinates */
 } estimator_place;
 
 typedef struct estimator_run {
@@ -27,7 +27,7 @@ typedef struct estimator_run {
     estimator_mechanism mechanism;
     bool read;
     bool single;   /* one subordinate, known to the compiler */
-    bool stateful; /* the registers that stay the same are written once */
+    bool stateful; /* registers that stay the same are written once */
     bool loopback; /* a multicast rectangle includes its source */
     uint32_t transactions, bytes;
     estimator_place master[ESTIMATOR_TILES], subordinate[ESTIMATOR_TILES];

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Where things are in L1. Cores that run no kernel poll their mailboxes, as the card's firmware does: B for the end of the
- * kernels, NC and idle T cores for their beginning.
+ * The layout of L1. Cores that run no kernel poll their mailboxes, as in the card's firmware: B for the end of the
+ * kernels, NC and idle T cores for their start.
  */
 enum {
     MAILBOX = 0x3A0,
@@ -43,7 +43,7 @@ static void store(core_kernel *k, unsigned rs, int offset, unsigned base)
 }
 static void addi(core_kernel *k, unsigned rd, unsigned rs, int value) { core_word(k, rv_i(value, rs, 0, rd, 0x13)); }
 
-/* A branch over what follows until land() is told of it; f3 as in the instruction. */
+/* A branch over the following instructions, to be patched by land(); f3 as in the instruction. */
 static unsigned skip(core_kernel *k, unsigned rs1, unsigned rs2, unsigned f3)
 {
     core_word(k, rv_b(0, rs1, rs2, f3));
@@ -51,7 +51,7 @@ static unsigned skip(core_kernel *k, unsigned rs1, unsigned rs2, unsigned f3)
 }
 static void land(core_kernel *k, unsigned branch) { k->word[branch] |= rv_b(4 * (int)(k->n - branch), 0, 0, 0); }
 
-/* Each thread publishes a number and waits for the other active ones to have published it. */
+/* Each thread publishes a number and waits until the other active ones have published it. */
 static void barrier(core_kernel *k)
 {
     load(k, T5, SEQUENCE, GP);
@@ -68,7 +68,7 @@ static void barrier(core_kernel *k)
     }
 }
 
-/* Until the thread is idle: as the card's library does it. */
+/* Waits until the thread is idle, as the card's library does. */
 static void tensix_sync(core_kernel *k)
 {
     store(k, ZERO, 4, S6);
@@ -133,7 +133,7 @@ static void cascade(core_kernel *k, const probe *p)
     core_bne_back(k, BLOCKS, END, point);
 }
 
-/* Rounds: 1, 2, 4 …; the others of a solo probe count instead, four times as often, and take no time. */
+/* Rounds: 1, 2, 4 …; in a solo probe the others count instead, four times as often, and are not timed. */
 static void loop(core_kernel *k, const probe *p, unsigned thread)
 {
     const bool sync = p->form == PROBE_LOOP_SYNC || p->form == PROBE_SOLO_SYNC;
@@ -218,8 +218,10 @@ static void kernel(core_kernel *k, const probe_phase *phase, wg_arch_id arch, un
     core_word(k, 0x6F);
 }
 
-/* What the card's firmware waits in. B reads the whole word, the others their byte; a fence on Blackhole, five nops on
- * Wormhole, "to avoid hammering L1". */
+/*
+ * The polling loop of the card's firmware. B reads the whole word, the others their byte; a fence on Blackhole, five
+ * nops on Wormhole, "to avoid hammering L1".
+ */
 void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
 {
     rv p = rv_at(FIRMWARE + 0x400 * core);
@@ -313,7 +315,7 @@ typedef struct reading {
     const probe_set *set;
     one_run *runs;
     unsigned count;
-    double half; /* the card's cycles of the burst in the line before, half as long */
+    double half; /* the card's cycles of the previous line's burst, half as long */
 } reading;
 
 static double slope_of(const uint32_t point[])
@@ -337,7 +339,7 @@ static const char *reason(const probe_set *set, const char *arch, const char *ph
     return NULL;
 }
 
-/* The run that the line's number comes from, or the place for it; NULL: nobody runs this phase. */
+/* The run that the line's number comes from, or the slot for it; NULL: this phase is never run. */
 static one_run *run_of(reading *r, char **field)
 {
     wg_arch_id arch = wg_silicon_arch(field[0]);

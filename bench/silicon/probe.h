@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels written to the description of riscvbench and tensixbench (README.md): a phase is one kernel on one to three T
- * cores, its probes one behind the other.
+ * cores, which runs its probes back to back.
  *
- * A slope probe runs blocks of instructions between two reads of the wall clock, 32, 64, 96 and 128 blocks; the cores meet
- * before each. Its row is the slope over the four, less the slope of the empty loop, per instruction. A burst pushes n
- * instructions once; its row for n is what it takes longer than half as many, so that what the compiler put between
+ * A slope probe runs blocks of instructions between two reads of the wall clock, 32, 64, 96 and 128 blocks; the cores
+ * meet before each. Its row is the slope over the four, minus the slope of the empty loop, per instruction. A burst
+ * pushes n instructions once; its row for n is the extra time over half as many, so that the compiler's code between
  * the two reads of the clock cancels out.
  */
 #ifndef PROBE_H
@@ -20,16 +20,16 @@ typedef enum probe_form {
     PROBE_SLOPE,
     PROBE_CASCADE,      /* 1, 2, 4 … 128 instructions in a row */
     PROBE_CASCADE_SYNC, /* … and until the thread is idle */
-    PROBE_LOOP,         /* 1, 2, 4 … rounds of a loop, behind a drained queue */
+    PROBE_LOOP,         /* 1, 2, 4 … rounds of a loop, after draining the queue */
     PROBE_LOOP_SYNC,
-    PROBE_SOLO, /* the same on T1, while the others count in the same loop, four times as often */
+    PROBE_SOLO, /* the same on T1, while the others run the same loop four times as often */
     PROBE_SOLO_SYNC
 } probe_form;
 
 typedef struct probe {
     const char *name;
-    uint16_t unroll; /* slope probes: what a block's cycles are divided by; loops: instructions per round */
-    uint16_t times;  /* a block or round is so often these words */
+    uint16_t unroll; /* slope probes: divisor of a block's cycles; loops: instructions per round */
+    uint16_t times;  /* a block or round repeats these words so many times */
     uint8_t words;
     uint8_t form, points; /* bursts */
     bool wants_sources;   /* T1 gives SrcA and SrcB to the Matrix Unit first */
@@ -44,7 +44,7 @@ typedef struct probe_phase {
     void (*prepare)(wg_device *dev, wg_arch_id arch);
 } probe_phase;
 
-/* Why rows are off: the first that fits. NULL or 0 fits everything; the name fits from its beginning. */
+/* Reasons why rows are off: the first match applies. NULL or 0 matches everything; the name matches by prefix. */
 typedef struct probe_reason {
     const char *arch, *phase, *probe;
     unsigned threads; /* bit i: with i threads */
@@ -59,7 +59,7 @@ typedef struct probe_set {
     unsigned reason_count;
 } probe_set;
 
-/* The core waits as the card's firmware does. */
+/* Makes the core wait as the card's firmware does. */
 void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core);
 
 void probe_rows(struct wg_silicon *s, const probe_set *set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tiles that read from DRAM or write to it at the same time, 4 KiB each time: dramratebench. A row is the bytes of all per
- * cycle of the slowest. `one`: all at one channel; `fan`: one behind the other at all of them.
+ * Tiles that read from DRAM or write to it at the same time, 4 KiB each time: dramratebench. A row is the bytes of all
+ * per cycle of the slowest. `one`: all access one channel; `fan`: each accesses all of them in turn.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "traffic.h"
 
-/* The tile of each channel that the card's software uses, as software writes its place. */
+/* The tile of each channel that the card's software uses, in software's coordinates. */
 static const struct banks {
     unsigned n, columns, left, top;
     uint8_t x[12], y[12];
@@ -52,7 +52,7 @@ static void run(void *user, unsigned index)
     one_row *r = &((rows *)user)->row[index];
     traffic_flow flows[TRAFFIC_MAX];
     const struct banks *b = &banks[r->arch];
-    /* The card moves 256 times 4 KiB for each tile. The rate of one channel is steady long before. */
+    /* The card moves 256 times 4 KiB for each tile. The rate of one channel is steady long before that. */
     uint32_t tx = r->one && r->tiles > 12 ? 24 : 256;
     uint64_t slowest = 1;
     for (unsigned i = 0; i < r->tiles; i++) {

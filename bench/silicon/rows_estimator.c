@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tt-metal's NoC estimator: patterns of tiles, each with five numbers of transactions and eleven sizes (estimator.csv). A run takes
- * short rows of three sizes; with WG_SILICON_ALL set, rows of every size, and longer ones.
+ * tt-metal's NoC estimator: patterns of tiles, each with five numbers of transactions and eleven sizes (estimator.csv).
+ * A run uses short rows of three sizes; with WG_SILICON_ALL set, rows of every size, and longer ones.
  *
- * Multicasts of many tiles to one rectangle are a group of their own, `paths`, without a line: their sources wait for each other's
- * reservations, which the model does not have, and on the card neighbouring rows differ by a factor of two.
+ * Multicasts of many tiles to one rectangle are a separate group, `paths`, without a line: their sources wait for each
+ * other's reservations, which the model does not have, and on the card neighbouring rows differ by a factor of two.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { ARCH, MEMORY, PATTERN, MECHANISM, STATEFUL, LOOPBACK, SAME_AXIS, TRANSACTIONS, SUBORDINATES, SIZES };
 enum { SIZE_COUNT = 11, FIELDS = SIZES + SIZE_COUNT };
-#define SHORT_WORK 6000.0 /* cycles of the card, times the tiles that issue */
+#define SHORT_WORK 6000.0 /* cycles of the card, times the number of issuing tiles */
 #define LONG_WORK 20000.0
 
 typedef struct one_row {
@@ -44,7 +44,7 @@ static const struct grid {
     unsigned columns, rows;
 } grids[] = {[WG_ARCH_BH] = {11, 10}, [WG_ARCH_WH] = {8, 7}};
 
-/* The square that so many tiles make, or the whole grid. */
+/* The square of this number of tiles, or the whole grid. */
 static struct grid square(wg_arch_id arch, unsigned tiles)
 {
     for (unsigned side = 2; side <= 8; side++)
@@ -53,7 +53,7 @@ static struct grid square(wg_arch_id arch, unsigned tiles)
     return grids[arch];
 }
 
-/* Who issues, to or from whom. */
+/* Chooses the issuing tiles and their partners. */
 static void places(estimator_run *r, const char *pattern, bool same_axis, unsigned subordinates)
 {
     struct grid whole = grids[r->arch], of = square(r->arch, subordinates);
@@ -79,7 +79,7 @@ static void places(estimator_run *r, const char *pattern, bool same_axis, unsign
     }
     bool full = of.columns == whole.columns && of.rows == whole.rows;
     bool outside = !r->loopback && !full;
-    /* A multicast without its source comes from the row or column beside, and so does a unicast to a square. */
+    /* A multicast without its source starts from the neighbouring row or column, and so does a unicast to a square. */
     bool beside = strstr(pattern, "row") ? outside && multicast : false;
     bool left = strstr(pattern, "column") ? outside && multicast : !strstr(pattern, "row") && outside;
     unsigned x = left ? of.columns : 0, y = beside ? 1 : 0;
@@ -93,7 +93,7 @@ static void places(estimator_run *r, const char *pattern, bool same_axis, unsign
     rectangle(r, r->subordinate, &r->subordinates, 0, 0, of.columns, of.rows);
     r->corner[0] = estimator_tile(r->arch, 0, 0);
     r->corner[1] = estimator_tile(r->arch, of.columns - 1, of.rows - 1);
-    if (begins(pattern, "one") && !multicast) { /* nobody writes to itself */
+    if (begins(pattern, "one") && !multicast) { /* no tile writes to itself */
         unsigned n = 0;
         for (unsigned i = 0; i < r->subordinates; i++)
             if (memcmp(&r->subordinate[i], &r->master[0], sizeof r->master[0]) != 0)

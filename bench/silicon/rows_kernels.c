@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole kernels: tensixbench's `matmul_tiles` (README.md), products of BF16 tiles that lie in L1, cycles of each thread per call.
+ * Whole kernels: tensixbench's `matmul_tiles` (README.md), products of BF16 tiles in L1, cycles of each thread per
+ * call.
  *
- * T0 and T1 are written to the description of the low-level kernel library: a call waits for a configuration context, stores both
- * addresses, unpacks both tiles and switches contexts; the other sets the place in Dst, plays sixteen MVMUL per phase of the
- * fidelity from a MOP and gives both banks back. `apart`: an earlier phase left the Matrix
- * Unit at other banks than the unpackers, so that two tiles are unpacked and then two multiplied. `same`: both begin with the same.
+ * T0 and T1 are written to the description of the low-level kernel library: a call of T0 waits for a configuration
+ * context, stores both addresses, unpacks both tiles and switches contexts; one of T1 sets the position in Dst, issues
+ * sixteen MVMULs per fidelity phase from a MOP and gives both banks back. `apart`: an earlier phase left the Matrix
+ * Unit at other banks than the unpackers, so that two tiles are unpacked and then two multiplied. `same`: both start at
+ * the same bank.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@ static void unpacker(uint32_t *bank, wg_cfg_id descriptor)
     tile[1] = 1 | 4u << 16;
 }
 
-/* What the library's set-up writes. */
+/* The library's initial configuration. */
 static void configuration(uint32_t *bank)
 {
     unpacker(bank, WG_CFG_THCON_SEC0_REG0_TileDescriptor);
@@ -54,7 +56,7 @@ static void configuration(uint32_t *bank)
     set(bank, WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB, 5);
 }
 
-/* Below here the architecture's names are macros. */
+/* Below, the architecture's names are macros. */
 #include "isa/wg_kernel.h"
 
 enum {
@@ -109,7 +111,7 @@ static void note_time(rv *p, unsigned thread, unsigned point)
     rv_sw(p, T0, 0, T1);
 }
 
-/* A tile to SrcA, and the base address of the context on by one tile. */
+/* Unpacks a tile to SrcA, and advances the context's base address by one tile. */
 static void replayed(rv *p, unsigned base)
 {
     rv_tt(p, TT_OP_UNPACR(0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1));
@@ -121,8 +123,8 @@ static void replayed(rv *p, unsigned base)
 }
 
 /*
- * One call: T0 and T1, the buffers' read pointers and page sizes, the configuration's state and the context are in own RAM, at GP.
- * S2: the tile's place in its buffer; S3 the semaphore, S4 configuration, S6 the instruction buffer.
+ * One call: T0 and T1, the buffers' read pointers and page sizes, the configuration's state and the context are in own
+ * RAM, at GP. S2: the tile's position in its buffer; S3 the semaphore, S4 configuration, S6 the instruction buffer.
  */
 static void unpack_call(rv *p, unsigned context)
 {

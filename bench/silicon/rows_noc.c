@@ -6,7 +6,7 @@
 
 #include "traffic.h"
 
-/* The flows of one run stand one behind the other. */
+/* The flows of one run are consecutive. */
 typedef struct run {
     traffic_flow flow[TRAFFIC_MAX];
     double card[TRAFFIC_MAX];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole program on core B of Blackhole: retirebench. Its zones follow each other, each a loop between two reads of the wall
- * clock; how many instructions a zone has before its loop, in a round and around it follows from how many it retired.
+ * A whole program on core B of Blackhole: retirebench. Its zones follow each other, each a loop between two reads of
+ * the wall clock; a zone's numbers of instructions before its loop, in a round and around it follow from its retired
+ * instructions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,7 +143,7 @@ void wg_silicon_program(struct wg_silicon *s)
     double card = 0, model = 0;
     wg_silicon_read(s, "program.csv", FIELDS, read_zone, &p);
     run(&p, cycles);
-    for (unsigned i = 0; i <= p.n; i++) { /* behind the zones: all of them */
+    for (unsigned i = 0; i <= p.n; i++) { /* after the zones: all of them */
         wg_silicon_row r = {.group = "program", .arch = WG_ARCH_BH, .name = "all", .card = card, .model = model};
         r.why = "scattered stores beside cores that poll: the phase in which they meet at L1 is not known";
         if (i < p.n) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RISC-V instructions, pushes, branches, instruction fetch and the queue behind the pushes: riscvbench, phases r, t, c, f, g, q
- * and s.
+ * RISC-V instructions, pushes, branches, instruction fetch and the queue that takes the pushes: riscvbench, phases r,
+ * t, c, f, g, q and s.
  */
 #include "probe.h"
 
@@ -16,7 +16,7 @@
 #define SW(rs, offset, base) \
     ((uint32_t)(offset) >> 5 << 25 | (rs) << 20 | (base) << 15 | 2u << 12 | ((uint32_t)(offset)&31) << 7 | 0x23)
 #define XORI I(1, A6, 4u, A6, 0x13)
-/* To the next instruction, whichever way it goes. */
+/* A branch to the next instruction, taken or not. */
 #define NEXT(f3, rs1, rs2) ((rs2) << 20 | (rs1) << 15 | (uint32_t)(f3) << 12 | 4 << 7 | 0x63)
 #define BNE_NEVER NEXT(1, A0, A0)
 #define BEQ_ALWAYS NEXT(0, A0, A0)

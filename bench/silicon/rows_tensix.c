@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensix instructions pushed singly by one to three threads: tensixbench, phase A. `clean`: address modifiers as after
- * reset; `left`: thread 1's are those that a matrix product left behind, which go on to the next block of Dst.
+ * reset; `left`: thread 1's are those that a matrix product left behind, which advance to the next block of Dst.
  */
 #include "probe.h"
 

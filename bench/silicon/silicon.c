@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The model against the rows that others measured on cards, default profile.
+ * The model against rows that others measured on cards, in the default profile.
  *
  *     silicon [GROUP]        every row (of the rows_GROUP.c), and the score of each group
  *     silicon --shares       group, architecture, rows within 5 %, pairs in order, in parts of ten thousand
  *     silicon --markdown     docs/silicon.md
  *
- * Status 1, and the reasons on standard error, if rows are not where lines.csv demands them.
+ * Status 1, and the reasons on standard error, if rows miss the requirements of lines.csv.
  *
  * Order: of the pairs of rows of a group and architecture that differ by more than 2 % on the card, the share that
  * the model puts in the same order.
@@ -32,17 +32,17 @@ typedef struct row {
     double card, model, error;
 } row;
 
-/* A row that is farther off than its group's line allows, and why. */
+/* A row that exceeds its group's line, and why. */
 typedef struct exception {
     char group[NAME], name[NAME], why[LINE];
     wg_arch_id arch;
     bool needed;
 } exception;
 
-/* What a group has to reach on each architecture; all per cent. */
+/* The requirement for a group on each architecture; all per cent. */
 typedef struct line_of {
     char group[NAME];
-    double near, share, far; /* so many rows within `near`, and none beyond `far`; 0: no limit */
+    double near, share, far; /* `share` of the rows within `near`, and none beyond `far`; 0: no limit */
 } line_of;
 
 struct wg_silicon {
@@ -202,8 +202,7 @@ static unsigned scores(const struct wg_silicon *s, score *to, unsigned room)
     return n;
 }
 
-/* ---- demands -------------------------------------------------------------------------------------------------------
- */
+/* ---- requirements ------------------------------------------------------------------------------------------------ */
 
 static void read_line(struct wg_silicon *s, char **field, void *user)
 {
@@ -237,7 +236,7 @@ static const line_of *line_for(const struct wg_silicon *s, const char *group)
     return NULL;
 }
 
-/* Rows beyond the line of their group are excused by name; an exception gives its reason to the row. */
+/* Rows beyond their group's line are excused by name; an exception gives its reason to the row. */
 static bool excused(struct wg_silicon *s, row *r)
 {
     for (exception *e = s->exceptions; e < s->exceptions + s->exception_count; e++)
@@ -263,7 +262,7 @@ static bool too_far(struct wg_silicon *s)
     return any;
 }
 
-/* Every exception of a group that was run has to be needed. */
+/* Every exception of a group that was run must be needed. Returns true if one is not. */
 static bool spare(const struct wg_silicon *s, const score *sc, unsigned n)
 {
     bool any = false;
@@ -276,7 +275,7 @@ static bool spare(const struct wg_silicon *s, const score *sc, unsigned n)
     return any;
 }
 
-/* Does every group reach its line? */
+/* Does every group meet its line? */
 static bool demands_hold(struct wg_silicon *s, const score *sc, unsigned n)
 {
     bool holds = !too_far(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows that were measured on a card and that kernels of this repository can run.
+ * Rows measured on a card that kernels of this repository can reproduce.
  *
  * A group is one function in its own file, rows_<group>.c, named in silicon.def:
  *
@@ -24,13 +24,15 @@ typedef struct wg_silicon_row {
     const char *name;  /* copied */
     wg_arch_id arch;
     double card, model; /* in the same unit */
-    const char *why;    /* a literal: why the row may be off; NULL: nobody knows */
+    const char *why;    /* a literal: why the row may be off; NULL: unknown */
 } wg_silicon_row;
 
 void wg_silicon_add(struct wg_silicon *s, const wg_silicon_row *row);
 
-/* Calls line() for every line of bench/silicon/<file> behind the heading, cut at its commas. Ends the program if there is
- * no such file, or a line has not `fields` of them. */
+/*
+ * Calls line() for every line of bench/silicon/<file> after the heading, split at its commas. Ends the program if there
+ * is no such file, or a line does not have `fields` of them.
+ */
 void wg_silicon_read(struct wg_silicon *s, const char *file, unsigned fields,
                      void (*line)(struct wg_silicon *s, char **field, void *user), void *user);
 /* Calls work(user, i) for all i < n, on two host threads. */

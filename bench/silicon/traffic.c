@@ -11,7 +11,7 @@ enum {
     CODE = 0x10000,
     DATA = 0x40000,
     RESULT = 0x8000,
-    ARENA = 0x40000, /* bytes here that a flow with strides uses in turn */
+    ARENA = 0x40000, /* bytes here that a strided flow cycles through */
     SLICE = 0x100000,
     NIU = (int)0xFFB20000,
     COUNTER = 0x200, /* WR_ACK_RECEIVED is its word 1, RD_RESP_RECEIVED word 2 */
@@ -47,8 +47,9 @@ static void sltu(rv *p, unsigned rd, unsigned rs1, unsigned rs2)
 static void srli(rv *p, unsigned rd, unsigned rs1, unsigned by) { rv_word(p, rv_i((int)by, rs1, 5, rd, 0x13)); }
 
 /*
- * A0 here, A1 there, A2 the upper half of its 64-bit address, A3 bytes of a burst, A4 control, A5 rounds left, A6 and A7 offsets here
- * and there, S2 the NIU's initiator, S3 the longest burst, S4 and S5 masks, S6 and S7 the offsets' ends, T6 one.
+ * Register use: A0 the address here, A1 there, A2 the upper half of its 64-bit address, A3 bytes of a burst, A4
+ * control, A5 rounds left, A6 and A7 offsets here and there, S2 the NIU's initiator, S3 the longest burst, S4 and S5
+ * masks, S6 and S7 the offsets' ends, T6 one.
  */
 static void registers(rv *p, wg_arch_id arch, const traffic_flow *f)
 {
@@ -76,13 +77,13 @@ static void registers(rv *p, wg_arch_id arch, const traffic_flow *f)
     rv_sw(p, A1, 32, SP);
     rv_sw(p, A2, 36, SP);
     rv_li(p, TP, 0);
-    /* Start-up code writes the own place once. */
+    /* Start-up code writes the tile's own coordinates once. */
     rv_li(p, T0, (uint32_t)(f->x | f->y << 6) << (arch == WG_ARCH_WH ? 4 : 0));
     rv_sw(p, T0, (int)(f->write ? maps[arch].targ_at : maps[arch].ret_at), S2);
     rv_sw(p, ZERO, 0x1C, S2);
 }
 
-/* The library's call for one transfer: as the compiler has it, with the counters in own RAM. */
+/* The library's call for one transfer: as compiled, with the counters in own RAM. */
 static void transfer(rv *p, wg_arch_id arch, const traffic_flow *f, unsigned here, unsigned there, unsigned upper)
 {
     const niu_map *m = &maps[arch];
@@ -102,7 +103,7 @@ static void transfer(rv *p, wg_arch_id arch, const traffic_flow *f, unsigned her
         rv_sw(p, T3, f->write ? 0x10 : 0x04, S2);
     }
     and_(p, T1, T1, T2);
-    if (!wide) /* the place stands above four bits of the address */
+    if (!wide) /* the coordinates are above four bits of the address */
         rv_word(p, rv_i(4, T1, 1, T1, 0x13));
     rv_sw(p, T1, (int)(f->write ? m->ret_at : m->targ_at), S2);
     rv_sw(p, A3, 0x20, S2);
@@ -127,7 +128,7 @@ static void go_on(rv *p, unsigned offset, unsigned end)
     and_(p, offset, offset, T0);
 }
 
-/* The entry TP of a table on the stack: addresses of 64 bits. */
+/* Loads the entry TP of a table on the stack: addresses of 64 bits. */
 static void look_up(rv *p)
 {
     rv_word(p, rv_i(3, TP, 1, T0, 0x13));
@@ -154,7 +155,7 @@ static void kernel(rv *p, wg_arch_id arch, const traffic_flow *f, unsigned index
     rv_lw(p, T0, 0, S8);
     rv_word(p, rv_b(4 * ((int)wait - (int)p->n), T0, S9, 6));
     rv_li(p, S10, (uint32_t)NIU + COUNTER);
-    rv_lw(p, S11, f->write ? 4 : 8, S10); /* answers from before: none */
+    rv_lw(p, S11, f->write ? 4 : 8, S10); /* earlier answers: none */
     rv_lw(p, S9, 0, S8);
     unsigned loop = p->n;
     if (f->strides) {
@@ -198,7 +199,7 @@ static void kernel(rv *p, wg_arch_id arch, const traffic_flow *f, unsigned index
 
 void traffic_run(wg_arch_id arch, traffic_flow *flows, unsigned n)
 {
-    /* What is fused off on the cards: columns 7 and 10 (BH), rows 3 and 11 (WH). */
+    /* Harvested on the cards: columns 7 and 10 (BH), rows 3 and 11 (WH). */
     wg_grid_desc desc = {.struct_size = sizeof desc,
                          .arch = arch,
                          .profile = WG_PROFILE_SILICON,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels written to the description of nocbench, nocreadbench and dramratebench (README.md): core B of each tile moves `tx`
- * times `bytes` bytes to or from one other tile over NoC 0 and waits for all answers; its row is the time between the two
- * reads of its wall clock.
+ * Kernels written to the description of nocbench, nocreadbench and dramratebench (README.md): core B of each tile moves
+ * `tx` times `bytes` bytes to or from one other tile over NoC 0 and waits for all answers; its row is the time between
+ * the two reads of its wall clock.
  *
- * The card's cores meet by semaphores or flags before they begin; the last to arrive releases one after the other. Here each
- * waits for its wall clock, 32 cycles after the one before.
+ * The card's cores meet by semaphores or flags before they start; the last to arrive releases them one after another.
+ * Here each waits for its wall clock, 32 cycles after the previous one.
  */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
@@ -15,9 +15,9 @@
 enum { TRAFFIC_MAX = 128 };
 
 typedef struct traffic_flow {
-    uint16_t x, y, to_x, to_y; /* as software writes them */
+    uint16_t x, y, to_x, to_y; /* in software's coordinates */
     bool write;
-    bool strides; /* addresses go on from one transfer to the next */
+    bool strides; /* addresses advance from one transfer to the next */
     bool table;   /* and the other end comes from a table of one entry */
     uint32_t tx, bytes;
     uint32_t address; /* at the other end */

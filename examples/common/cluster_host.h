@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by the hosts of the examples for several chips: a ready-made cluster with its links, Ethernet tiles by channel, a ring through
- * all chips, and the place of a tile as kernels give it.
+ * Shared by the hosts of the examples for several chips: a ready-made cluster with its links, Ethernet tiles by
+ * channel, a ring through all chips, and the place of a tile in kernels' coordinates.
  *
  *     cluster c = cluster_begin(&h, "p150x4");
  *     cluster_ring(&c);                        c.hop[i]: the chips of a ring, each with its channels out and in
@@ -18,7 +18,7 @@
 enum { CLUSTER_MOST = 32, CLUSTER_CHANNELS = 16 };
 
 typedef struct hop {
-    unsigned chip, out, in; /* out: the channel to the next chip; in: the one from the chip before */
+    unsigned chip, out, in; /* out: the channel to the next chip; in: the one from the previous chip */
 } hop;
 
 typedef struct cluster {

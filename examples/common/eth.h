@@ -3,9 +3,9 @@
  * Packets from an Ethernet tile to the one at the other end of its link.
  *
  *     eth_send(0, from, to, bytes);          TX queue 0: a write to the L1 at the other end; multiples of 16
- *     while (eth_busy(0)) {}                 the next one can be ordered
+ *     while (eth_busy(0)) {}                 the next command can be given
  *
- * Hardware may send the bytes again, so they stay as they are until the other end has them.
+ * Hardware may send the bytes again, so they must not change until the other end has them.
  */
 #ifndef ETH_H
 #define ETH_H
@@ -20,7 +20,7 @@ static inline u32 eth_busy(u32 queue)
 #ifdef WG_ARCH_WH
     return TXQ(queue, TXQ_CMD);
 #else
-    u32 value = TXQ(queue, TXQ_CMD); /* the status is up to date once this has been read */
+    u32 value = TXQ(queue, TXQ_CMD); /* the status is up to date after this read */
     __asm__ volatile("andi %0, %0, 0" : "+r"(value));
     return TXQ(queue, TXQ_STATUS) >> 16 & 1;
 #endif

@@ -65,7 +65,7 @@ static inline void host_read(wg_device *dev, uint32_t address, void *to, size_t 
         host_fail("0x%x: %s", address, wg_error(dev));
 }
 
-/* Parameters, as kernels read them: each word has a line of L1 to itself. */
+/* Parameters, as kernels read them: each word has its own line of L1. */
 static inline void host_parameter(wg_device *dev, unsigned n, uint32_t value)
 {
     host_write(dev, 0x20000 + 16 * n, &value, 4);
@@ -73,7 +73,7 @@ static inline void host_parameter(wg_device *dev, unsigned n, uint32_t value)
 
 static const char *const host_core[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
 
-/* Where the ELF file of a core is; `name` stands in the file's name. */
+/* The path of a core's ELF file; `name` is part of the file's name. */
 static inline void host_path_named(const host *h, const char *name, char *path, size_t bytes)
 {
     snprintf(path, bytes, "%s/%s%s.%s.elf", h->folder, h->arch == WG_ARCH_WH ? "wh_" : "", h->name, name);
@@ -145,7 +145,7 @@ static inline void host_no_findings(const wg_device *dev)
         exit(1);
 }
 
-/* Runs to the end, which the example marks by a 1 in L1. */
+/* Runs to the end, which the example marks with a 1 in L1. */
 static inline void host_run(wg_device *dev, uint64_t cycles)
 {
     static const char *const how[] = {"the cycles were not enough", "done", "nothing can move any more", "",
@@ -160,7 +160,7 @@ static inline void host_run(wg_device *dev, uint64_t cycles)
         host_fail("after %llu cycles: %s", (unsigned long long)wg_cycle(dev), how[stop]);
 }
 
-/* Numbers. Tiles of 32 x 32 are four faces of 16 x 16: where row i, column j is. */
+/* Numbers. Tiles of 32 x 32 are four faces of 16 x 16: the index of row i, column j. */
 static inline unsigned in_tile(unsigned i, unsigned j) { return (i / 16 * 2 + j / 16) * 256 + i % 16 * 16 + j % 16; }
 /* A whole number of at most eight bits as BF16. */
 static inline uint16_t bf16_of(int value)
@@ -214,7 +214,7 @@ static inline void host_attach(host_watch *w, wg_device *dev)
     if (wg_observe(dev, WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_COMPLETED), host_event, w, &w->observer) != WG_OK)
         host_fail("%s", wg_error(dev));
 }
-/* Cycles in which the unit had an instruction of an opcode in it, the first and the cycle after the last of them. */
+/* Cycles in which the unit had an instruction of this opcode, the first of them and the cycle after the last. */
 static inline uint64_t host_busy(const host_watch *w, unsigned unit, unsigned opcode, uint64_t *first, uint64_t *last)
 {
     uint64_t cycles = 0, until = 0;

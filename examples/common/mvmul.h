@@ -55,7 +55,7 @@ static inline void mvmul_setup(void)
     MULTIPLY(1, LAST);
 }
 
-/* Adds the product of the tiles in the banks to Dst, in this many passes; the banks go back to the unpackers. */
+/* Adds the product of the tiles in the banks to Dst, in this many passes; gives the banks back to the unpackers. */
 static inline void mvmul_tiles(u32 passes)
 {
     for (u32 pass = 0; pass < passes; pass++) {

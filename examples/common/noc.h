@@ -45,7 +45,7 @@ static inline u32 noc_here(u32 noc)
     return NOC_REGISTER(noc, translated ? NOC_LOGICAL_ID : NOC_NODE_ID) & 0xFFF;
 }
 
-/* The part of a tile's address that stays. `end` is its first register. */
+/* The part of a tile's address that stays the same. `end` is its first register. */
 static inline void noc_place(u32 noc, u32 initiator, u32 end, u32 place)
 {
     u32 base = initiator * NOC_STRIDE + end;

@@ -151,7 +151,7 @@ static inline void srca_to_dst(void)
     dst_acquire();
     for (u32 row = 0; row < TILE_ROWS; row += 8)
         TT_MOVA2D(0, row, 0, 2, row); /* 2: eight rows */
-    TTI_SETRWC(1, 0, 0, 0, 0, 0);     /* SrcA's bank goes back */
+    TTI_SETRWC(1, 0, 0, 0, 0, 0);     /* gives SrcA's bank back */
 }
 
 /* T2 */
@@ -162,7 +162,7 @@ static inline void pack_setup(void)
 #else
     TTI_SETADCXX(4, 15, 0);
     TTI_SETC16(ADDR_MOD_PACK_SEC0_YsrcIncr_ADDR32, 4 << ADDR_MOD_PACK_SEC0_YsrcIncr_SHAMT);
-    /* A MOP of sixteen PACR, each of four rows, and on by four; the last one ends the tile. */
+    /* A MOP of sixteen PACRs, each of four rows, advancing by four; the last one ends the tile. */
     u32 nop = TT_OP_NOP, more = TT_OP_PACR(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), last = more | 1;
     u32 mop[9] = {1, TILE_ROWS / 4, nop, nop, nop, more, nop, last, last};
     for (u32 i = 0; i < 9; i++)
@@ -172,7 +172,7 @@ static inline void pack_setup(void)
 static inline void pack_tile(void)
 {
     TTI_SEMWAIT(WG_STALL_PACK, DST_FREE, WG_STALL_ON_ZERO);
-    TTI_SETADCXY(4, 0, 0, 0, 0, 0xA); /* Y alone */
+    TTI_SETADCXY(4, 0, 0, 0, 0, 0xA); /* Y only */
 #ifdef WG_ARCH_WH
     TTI_PACR(0, 0, 15, 0, 0, 0, 1);
 #else

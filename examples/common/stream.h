@@ -5,9 +5,9 @@
  *     B ──> LEFT, RIGHT ──> T0 ──> SrcA, SrcB ──> T1 ──> Dst ──> T2 ──> RESULTS ──> NC
  *           3 tiles each           2 banks each          2 halves       3 tiles
  *
- * B fills buffers, NC empties them, T0 knows when a tile has arrived: an example defines how, and includes this file first.
- * The T cores' programs are here, the same for all. T0 unpacks tile n + 1 while T1 multiplies tile n and T2 packs the
- * previous result.
+ * B fills buffers, NC empties them, T0 knows when a tile has arrived: an example defines how, and includes this file
+ * first. The T cores' programs are here, the same for all. T0 unpacks tile n + 1 while T1 multiplies tile n and T2
+ * packs the previous result.
  *
  * A circular buffer in L1 has two counts, each written by only one side: tiles put in and tiles taken out. Cores count with
  * stores, the Tensix threads with the Scalar Unit, after a wait for the unit that must have finished.
@@ -48,7 +48,7 @@ static inline u32 next_slot(u32 slot) { return slot + 1 == SLOTS ? 0 : slot + 1;
 static inline void configure_stream(void)
 {
     RESULTS_IN = RESULTS_OUT = 0;
-#ifndef OTHERS_LOOK /* other tiles read it, maybe before this one has started: the host clears it */
+#ifndef OTHERS_LOOK /* other tiles read it, perhaps before this one has started: the host clears it */
     INPUTS_OUT = 0;
 #endif
     stored(&RESULTS_IN); /* the last one stored */

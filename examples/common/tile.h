@@ -11,7 +11,7 @@ typedef unsigned char u8;
 #define WORD(address) (*(volatile u32 *)(address))
 #define BYTE(address) (*(volatile u8 *)(address))
 
-/* Where examples leave their results; each word has a line of L1 to itself. */
+/* Where examples leave their results; each word has its own line of L1. */
 #define RESULT(n) WORD(0x20000 + 16 * (n))
 
 /* Blackhole: flushes the L0 cache, so that the next load sees memory. Wormhole has no such cache. */
@@ -22,7 +22,7 @@ static inline void fence(void)
 #endif
 }
 
-/* Waits until a store to this word, and all before it to L1, have reached L1: the load is behind them. */
+/* Waits until a store to this word, and all earlier ones to L1, have reached L1: the load comes after them. */
 static inline void stored(volatile u32 *word)
 {
     u32 value = *word;
@@ -39,7 +39,7 @@ static inline void stored(volatile u32 *word)
 /* Waits until this T core's Tensix thread has nothing in flight. */
 static inline void tensix_sync(void)
 {
-    WORD(PC_BUF_BASE + 4) = 0;                        /* earlier pushes go first */
+    WORD(PC_BUF_BASE + 4) = 0;                        /* after all earlier pushes */
     u32 value = WORD(PC_BUF_BASE + 4);                /* returns when the thread is idle … */
     __asm__ volatile("andi %0, %0, 0" : "+r"(value)); /* … and this waits for it */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is the result luck? Two threads set the same bits of a configuration word, 20 instructions apart. wg_explore() runs them
- * under many legal timings, and asks after each of them which value the word has.
+ * Is the result luck? Two threads set the same bits of a configuration word, 20 instructions apart. wg_explore() runs
+ * them under many legal timings, and reads the word's value after each of them.
  *
  *     explore [mutex]          mutex: around both, a mutex and a semaphore that puts thread 0 first
  */

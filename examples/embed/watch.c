@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host that watches its own run: two tiles of a chip, a trace, a profile and a page, and then the run goes on unwatched.
+ * A host that watches its own run: two tiles of a chip, a trace, a profile and a page; then it continues unwatched.
  *
  *     watch SOURCE.elf SINK.elf FOLDER
  *

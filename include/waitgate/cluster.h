@@ -23,8 +23,8 @@ typedef struct wg_cluster_desc {
     unsigned chips;           /* how many */
     unsigned threads;         /* host threads that compute; 0 or 1: only the caller's. Does not affect results */
     const wg_grid_desc *chip; /* creates all of them like this one; NULL: the caller places them (wg_cluster_place()) */
-    struct wg_transport *ranks; /* of a library for several processes; NULL: there is one process. The caller's */
-    const unsigned *rank;       /* of each chip, among these processes; NULL: each has as many neighbouring ones */
+    struct wg_transport *ranks; /* connects several processes; NULL: one process. Owned by the caller */
+    const unsigned *rank;       /* the rank of each chip; NULL: each rank gets an equal share of consecutive chips */
     bool observers_apart; /* observers of different chips may be called at the same time; else only on the caller's thread */
 } wg_cluster_desc;
 
@@ -38,40 +38,40 @@ typedef struct wg_cluster_link {
     uint64_t up_at;  /* the cycle in which it comes up; 0: it is up from the beginning */
     uint64_t cut_at; /* the cycle from which on nothing gets through; 0: never */
     uint64_t lose_every
-        [2]; /* of so many frames that leave this end, the last has an error on the way, and is lost; 0: none */
+        [2]; /* every N-th frame sent from this end is corrupted on the way and lost; 0: none */
 } wg_cluster_link;
 
-/* What has passed through one end since the beginning: frames, and the bytes that they carried. */
+/* The traffic of one end since the start: frames, and the bytes that they carried. */
 typedef struct wg_cluster_traffic {
     uint64_t sent, sent_bytes, received, received_bytes;
-    uint64_t resent; /* how often TT-link packets were sent again, */
-    uint64_t lost;   /* frames with an error on the way, or under way when the link was cut */
+    uint64_t resent; /* number of TT-link packets sent again */
+    uint64_t lost;   /* frames corrupted on the way, or in flight when the link was cut */
 } wg_cluster_traffic;
 
 WG_API wg_status wg_cluster_create(const wg_cluster_desc *desc, wg_cluster **out);
-/* Destroys the cluster, and the chips that it has created. */
+/* Destroys the cluster, and the chips that it created. */
 WG_API void wg_cluster_destroy(wg_cluster *cluster);
 WG_API const char *wg_cluster_error(const wg_cluster *cluster);
 WG_API unsigned wg_cluster_chips(const wg_cluster *cluster);
 
-/* Puts a chip at a place that is empty: before time advances. It must be at cycle 0, and have one host thread. */
+/* Places a chip at an empty position, before time advances. The chip must be at cycle 0 and have one host thread. */
 WG_API wg_status wg_cluster_place(wg_cluster *cluster, unsigned chip, wg_grid *grid);
-/* NULL: there is none, or another process has it. */
+/* NULL: none, or it belongs to another process. */
 WG_API wg_grid *wg_cluster_chip(const wg_cluster *cluster, unsigned chip);
-/* Does this process have the chip? */
+/* Does the chip belong to this process? */
 WG_API bool wg_cluster_here(const wg_cluster *cluster, unsigned chip);
 
 /* Connects two channels, before time advances. *link, if not NULL, is the link's number: 0, 1 … */
 WG_API wg_status wg_cluster_connect(wg_cluster *cluster, const wg_cluster_link *link, unsigned *number);
 WG_API unsigned wg_cluster_links(const wg_cluster *cluster);
 WG_API const wg_cluster_link *wg_cluster_link_at(const wg_cluster *cluster, unsigned number);
-/* Of end 0 or 1 of a link. False: another process has that chip. */
+/* Traffic at end 0 or 1 of a link. False: that chip belongs to another process. */
 WG_API bool wg_cluster_traffic_at(const wg_cluster *cluster, unsigned number, unsigned end,
                                   wg_cluster_traffic *traffic);
 
 /* Time. */
 WG_API uint64_t wg_cluster_cycle(const wg_cluster *cluster);
-/* The longest time that chips run on their own: the least latency of a link. */
+/* The longest time that chips run independently: the minimum latency of a link. */
 WG_API uint64_t wg_cluster_window(const wg_cluster *cluster);
 /* Advances by exactly `cycles`. */
 WG_API wg_status wg_cluster_advance(wg_cluster *cluster, uint64_t cycles);
@@ -86,7 +86,10 @@ WG_API wg_status wg_cluster_run(wg_cluster *cluster, uint64_t cycles, wg_stop *s
  */
 WG_API wg_status wg_cluster_state_hash(wg_cluster *cluster, uint64_t *hash);
 
-/* Ready-made clusters: n150, n300, t3000, galaxy, p150, p150x4, p300. Case does not matter. NULL: there is no such. */
+/*
+ * A ready-made cluster by name: n150, n300, t3000, galaxy, p150, p150x4, p300 (case does not matter). NULL: no such
+ * cluster.
+ */
 typedef struct wg_topology {
     const char *name, *what;
     wg_arch_id arch;
@@ -98,8 +101,8 @@ WG_API const wg_topology *wg_topology_find(const char *name);
 WG_API bool wg_topology_link(const wg_topology *topology, unsigned number, wg_cluster_link *link);
 
 /*
- * Snapshots of all chips, as for wg_grid_snapshot(). With several processes, of those that this process has; restored are these,
- * from a snapshot that has others, too.
+ * Snapshots of all chips, as for wg_grid_snapshot(). With several processes, a snapshot covers this process's chips;
+ * restoring takes these chips from a snapshot that may contain others.
  */
 WG_API size_t wg_cluster_snapshot_size(wg_cluster *cluster);
 WG_API wg_status wg_cluster_snapshot(wg_cluster *cluster, void *to, size_t bytes);

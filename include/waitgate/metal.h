@@ -5,10 +5,10 @@
  *
  *     wg_metal_create ─► wg_metal_boot ─► advance until wg_metal_idle ─► wg_metal_launch ─► advance until wg_metal_idle …
  *
- * Tiles are named by their logical place: column and row among the Tensix tiles that are not harvested. Time is advanced by
- * wg_grid_run() or wg_grid_advance(); the functions here take none.
+ * Tiles are named by their logical place: column and row among the Tensix tiles that are not harvested. Advance time
+ * with wg_grid_run() or wg_grid_advance(); the functions here take no time.
  *
- * Where mailboxes, messages and tables are, and how they are laid out, changes with tt-metal. It is data: items with names and
+ * The addresses and layouts of mailboxes, messages and tables change with tt-metal. They are data: items with names and
  * numbers, which wg_metal_set() overrides (docs/tt-metal.md lists them).
  */
 #ifndef WAITGATE_METAL_H
@@ -26,16 +26,16 @@ WG_API wg_status wg_metal_create(wg_grid *grid, wg_metal **out);
 WG_API void wg_metal_destroy(wg_metal *metal);
 WG_API const char *wg_metal_error(const wg_metal *metal);
 
-/* The layout. The revision is the commit of tt-metal that its numbers are from. */
+/* The layout. The revision is the commit of tt-metal that its numbers come from. */
 WG_API const char *wg_metal_revision(void);
 WG_API size_t wg_metal_items(void);
 WG_API const char *wg_metal_item_name(size_t index);
 WG_API const char *wg_metal_item_meaning(size_t index);
 WG_API uint32_t wg_metal_item(const wg_metal *metal, size_t index);
-/* WG_ERR_ARGUMENT: there is no item of this name. */
+/* WG_ERR_ARGUMENT: no item of this name. */
 WG_API wg_status wg_metal_set(wg_metal *metal, const char *name, uint32_t value);
 
-/* The chip's shape, and where a logical place is. False: nowhere. */
+/* The chip's shape, and the coordinates of a logical place. False: no such place. */
 typedef struct wg_metal_place {
     uint8_t x, y;
 } wg_metal_place;
@@ -44,7 +44,10 @@ WG_API bool wg_metal_tile(const wg_metal *metal, wg_metal_place at, unsigned *x,
 /* The coordinates that kernels use on either NoC. */
 WG_API bool wg_metal_virtual(const wg_metal *metal, wg_metal_place at, unsigned *x, unsigned *y);
 
-/* Firmware: what its ELF file wants at which address. Parts for a core's own RAM go to where its start-up code copies them from. */
+/*
+ * Firmware: the parts of its ELF file and their addresses. Parts for a core's own RAM go to where its start-up code
+ * copies them from.
+ */
 typedef struct wg_metal_part {
     uint32_t address, bytes;
     const void *data;
@@ -57,9 +60,9 @@ typedef struct wg_metal_firmware {
 /* Loads the firmware of all cores, clears mailboxes, fills tables, and releases core B, which releases the others. */
 WG_API wg_status wg_metal_boot(wg_metal *metal, const wg_metal_firmware firmware[WG_CORES], const wg_metal_place *at,
                                size_t places);
-/* Has the firmware of every tile that was booted said that it is ready, and done with what was launched? */
+/* Is the firmware of every booted tile ready, and done with everything launched? */
 WG_API bool wg_metal_idle(const wg_metal *metal);
-/* One that has not; false: none. */
+/* A tile of which that does not hold; false: none. */
 WG_API bool wg_metal_busy_tile(const wg_metal *metal, wg_metal_place *at);
 
 /* A program: kernels, circular buffers and semaphores, each on some tiles. All is copied. */
@@ -74,7 +77,7 @@ typedef struct wg_metal_kernel {
     size_t places;
     const uint32_t *common; /* runtime arguments common to all tiles … */
     size_t commons;
-    const uint32_t *args; /* … and of each tile, one tile after the other */
+    const uint32_t *args; /* … and of each tile, tile by tile */
     size_t args_each;
     uint8_t noc; /* of core B */
 } wg_metal_kernel;
@@ -96,12 +99,12 @@ typedef struct wg_metal_program {
     const wg_metal_semaphore *semaphore;
     size_t kernels, cbs, semaphores;
 } wg_metal_program;
-/* Every tile that it names must have been booted and be idle. */
+/* Every tile that the program names must be booted and idle. */
 WG_API wg_status wg_metal_launch(wg_metal *metal, const wg_metal_program *program);
 /* The address from which a core of a tile executes the kernel launched last; 0: none. */
 WG_API uint32_t wg_metal_kernel_address(const wg_metal *metal, wg_metal_place at, unsigned core);
 
-/* Buffers: pages spread over banks in turn, or the same bytes of L1 on each of some tiles, one shard after the other. */
+/* Buffers: pages distributed over banks in turn, or one shard of L1 on each of some tiles, in order. */
 typedef enum wg_metal_memory { WG_METAL_DRAM, WG_METAL_L1, WG_METAL_SHARDS } wg_metal_memory;
 typedef struct wg_metal_buffer {
     wg_metal_memory memory;
@@ -112,7 +115,7 @@ typedef struct wg_metal_buffer {
     size_t places;
 } wg_metal_buffer;
 WG_API unsigned wg_metal_banks(const wg_metal *metal, wg_metal_memory memory);
-/* Chooses an address that no buffer chosen before overlaps: DRAM upwards, L1 downwards from its end. */
+/* Chooses an address that overlaps no buffer chosen before: DRAM upwards, L1 downwards from its end. */
 WG_API wg_status wg_metal_allocate(wg_metal *metal, wg_metal_buffer *buffer);
 /* The lowest address of L1 that is free for circular buffers. */
 WG_API uint32_t wg_metal_free_l1(const wg_metal *metal);

@@ -14,7 +14,7 @@ _KINDS = {value: name for name, value in names("WG_TILE_").items()}
 
 
 class Chip:
-    """Tiles by NoC 0 coordinates. Time passes for all of them together."""
+    """Tiles by NoC 0 coordinates. All of them share one clock."""
 
     def __init__(self, arch: str = "bh", profile: str = "silicon", seed: int = 0, threads: int = 1):
         self.arch = arch
@@ -57,7 +57,7 @@ class Chip:
         return int(lib.wg_grid_width(self._grid)), int(lib.wg_grid_height(self._grid))
 
     def kind(self, x: int, y: int) -> str:
-        """tensix, dram, eth …; none outside of the grid."""
+        """tensix, dram, eth …; none outside the grid."""
         return _KINDS[int(lib.wg_grid_kind(self._grid, x, y))]
 
     def tile(self, x: int, y: int) -> Tile:
@@ -79,7 +79,7 @@ class Chip:
         return watch
 
     def read(self, x: int, y: int, address: int, size: int) -> bytes:
-        """Memory of any tile, DRAM included, as the NoC sees it."""
+        """Memory of any tile, including DRAM, as the NoC sees it."""
         out = bytearray(size)
         self._ask(lib.wg_grid_read(self._grid, x, y, address, ffi.from_buffer(out), size))
         return bytes(out)
@@ -92,7 +92,7 @@ class Chip:
         return int(lib.wg_grid_cycle(self._grid))
 
     def run(self, cycles: int = 2**63) -> str:
-        """As Tile.run(), for all tiles. The report of a hang has those that wait."""
+        """As Tile.run(), for all tiles. The report of a hang covers the waiting tiles."""
         stop = ffi.new("wg_stop *")
         self._ask(lib.wg_grid_run(self._grid, cycles, stop))
         why = _STOPS[int(stop[0])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of `waitgate` as functions: what it prints as JSON comes back as a dictionary."""
+"""The commands of `waitgate` as functions: their JSON output as a dictionary."""
 from __future__ import annotations
 
 import html
@@ -26,7 +26,7 @@ def command(*words: object) -> tuple[int, str, str]:
 
 
 class Result(dict[str, Any]):
-    """What a run came to: the JSON of the command line, and a few words for it."""
+    """The outcome of a run: the JSON of the command line, with shorthands."""
 
     def __init__(self, status: int, said: str, words: list[str]):
         super().__init__(json.loads(said))
@@ -49,7 +49,7 @@ class Result(dict[str, Any]):
         return list(self["findings"])
 
     def report(self, *options: str) -> str:
-        """The same run in words, as the command line tells it; made by running it again."""
+        """The same run as text, as the command line prints it; made by running it again."""
         return command(self._words[0], *options, *self._words[1:])[1]
 
     def __repr__(self) -> str:
@@ -84,7 +84,7 @@ def _run(name: str, files: tuple[Path, ...], options: dict[str, Any]) -> Result:
 
 
 def run(*files: Path, **options: Any) -> Result:
-    """`waitgate run`: options by their names, as max_cycles=1000, seed=3, load=["0x1000=a.npy:bf16"]."""
+    """`waitgate run`: options by name, as max_cycles=1000, seed=3, load=["0x1000=a.npy:bf16"]."""
     return _run("run", files, options)
 
 
@@ -94,7 +94,7 @@ def check(*files: Path, **options: Any) -> Result:
 
 
 def profile(*files: Path, **options: Any) -> Result:
-    """`waitgate profile`: what each line cost."""
+    """`waitgate profile`: the cost of each line."""
     return _run("profile", files, options)
 
 

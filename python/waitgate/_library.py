@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared library and its declarations, which are the public headers."""
+"""The shared library and its declarations, taken from the public headers."""
 from __future__ import annotations
 
 import ctypes.util
@@ -50,5 +50,5 @@ def text(pointer: Any) -> str:
 
 
 def names(prefix: str) -> dict[str, int]:
-    """The enumerators that begin so, by the rest of their name in lower case."""
+    """The enumerators with this prefix, by the rest of their name in lower case."""
     return {name[len(prefix):].lower(): getattr(lib, name) for name in dir(lib) if name.startswith(prefix)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays as L1 and Dst hold them."""
+"""Arrays as stored in L1 and Dst."""
 from __future__ import annotations
 
 from typing import Any
@@ -41,12 +41,12 @@ def encode(array: npt.ArrayLike, kind: str, tilized: bool = False) -> bytes:
 
 
 def encoded_size(kind: str, shape: tuple[int, int], tilized: bool = False) -> int:
-    """How many bytes an array of this shape takes."""
+    """The number of bytes that an array of this shape takes."""
     return len(encode(np.zeros(shape, np.float32), kind, tilized))
 
 
 def decode(data: bytes, kind: str, shape: tuple[int, int], tilized: bool = False) -> Array:
-    """The opposite of encode()."""
+    """The inverse of encode()."""
     _known(kind)
     out = np.empty(shape, np.float32)
     if not lib.wg_decode_array(kind.encode(), tilized, ffi.from_buffer(data), len(data),

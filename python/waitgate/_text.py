@@ -6,11 +6,11 @@ from ._library import ffi, lib, text
 
 
 class Error(Exception):
-    """Something that the library refuses, in its own words."""
+    """An error of the library, with its message."""
 
 
 class AssemblyError(Error):
-    """A line that is no instruction. `column` counts from 1."""
+    """A line that is not an instruction. `column` counts from 1."""
 
     def __init__(self, message: str, line: str, column: int):
         super().__init__(f"{message}\n    {line}\n    {' ' * (column - 1)}^")
@@ -37,7 +37,7 @@ def assemble(line: str, arch: str = "bh") -> int:
 
 
 def disassemble(word: int, arch: str = "bh", symbolic: bool = False) -> str:
-    """A word as text; what is no instruction is `.word 0x…`."""
+    """A word as text; an invalid instruction is `.word 0x…`."""
     room = ffi.new("char[]", lib.WG_DIS_MAX)
     lib.wg_disassemble(architecture(arch), word & 0xFFFFFFFF, lib.WG_DIS_SYMBOLIC if symbolic else 0, room, len(room))
     return text(room)

@@ -35,7 +35,7 @@ class CoreState:
     in_reset: bool
     parked: bool
     instructions: int
-    stall: str  # "": it can go on
+    stall: str  # "": it can continue
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Event:
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """How a run of the program ended under one timing, and what differs from the unperturbed run (number 0)."""
+    """The end of a run under one timing, and its differences from the unperturbed run (number 0)."""
     number: int
     seed: int
     delay: str  # a single delay, "": none
@@ -93,7 +93,7 @@ def core_index(core: Core) -> int:
 
 
 class Tile:
-    """A tile of its own, or one of a chip (Chip.tile()). Used in a `with` block, it is given back at its end."""
+    """A tile of its own, or one of a chip (Chip.tile()). A `with` block releases it at its end."""
 
     def __init__(self, arch: str = "bh", profile: str = "silicon", seed: int = 0, lockstep: bool = False,
                  shortcuts: Optional[str] = None):
@@ -126,7 +126,7 @@ class Tile:
         self._observers: dict[int, Any] = {}
         self._watches: list[tuple[Watch, int, int]] = []  # with the coordinates in a chip
 
-    # Life.
+    # Life cycle.
 
     def close(self) -> None:
         if self._device and self._owner is None:
@@ -165,7 +165,8 @@ class Tile:
         return int(lib.wg_cycle(self._dev))
 
     def run(self, cycles: int = 2**63, hang_is_error: bool = True) -> str:
-        """At most so many cycles; returns why it stopped: done, cycles, until or finding. A hang raises Hang."""
+        """Runs for at most this many cycles; returns why it stopped: done, cycles, until or finding. A hang raises
+        Hang."""
         stop = ffi.new("wg_stop *")
         self._ask(lib.wg_run(self._dev, cycles, stop))
         why = _STOPS[int(stop[0])]
@@ -174,7 +175,7 @@ class Tile:
         return why
 
     def advance(self, cycles: int) -> None:
-        """Exactly so many cycles."""
+        """Advances by exactly this many cycles."""
         self._ask(lib.wg_advance(self._dev, cycles))
 
     def until(self, address: int, value: int, mask: int = 0xFFFFFFFF) -> None:
@@ -184,7 +185,7 @@ class Tile:
     # Programs.
 
     def load(self, core: Core, program: Union[Elf, str], release: bool = True) -> Elf:
-        """An ELF file into a core, which starts at its entry."""
+        """Loads an ELF file into a core, which starts at its entry."""
         elf = program if isinstance(program, Elf) else Elf(program)
         index, room = core_index(core), ffi.new("char[]", 1024)
         if lib.wg_elf_load(elf._handle, self._dev, index, release, room, len(room)) != lib.WG_OK:
@@ -195,7 +196,7 @@ class Tile:
         return elf
 
     def push(self, thread: int, *instructions: Union[str, int]) -> None:
-        """Tensix instructions, as text or words, into a thread's FIFO; time passes while it is full."""
+        """Pushes Tensix instructions, as text or words, into a thread's FIFO; time advances while it is full."""
         for i in instructions:
             word = assemble(i, self.arch) if isinstance(i, str) else i
             status = lib.wg_push(self._dev, thread, word)
@@ -236,11 +237,11 @@ class Tile:
         self._ask(lib.wg_write(self._dev, address, ffi.from_buffer(data), len(data)))
 
     def read_array(self, address: int, kind: str, shape: tuple[int, int], tilized: bool = False) -> _numbers.Array:
-        """Numbers from L1."""
+        """Reads numbers from L1."""
         return _numbers.decode(self.read(address, _numbers.encoded_size(kind, shape, tilized)), kind, shape, tilized)
 
     def write_array(self, address: int, array: npt.ArrayLike, kind: str, tilized: bool = False) -> int:
-        """Numbers into L1; returns how many bytes they take."""
+        """Writes numbers to L1; returns the number of bytes."""
         data = _numbers.encode(array, kind, tilized)
         self.write(address, data)
         return len(data)
@@ -274,7 +275,7 @@ class Tile:
         stored = np.array([[self.peek(space, row * 16 + column) for column in range(16)] for row in rows], np.uint32)
         return _numbers.from_dst(stored, kind)
 
-    # What it knows.
+    # Reports.
 
     @property
     def findings(self) -> list[Finding]:
@@ -297,16 +298,16 @@ class Tile:
         return text(room)
 
     def hang_report(self, form: str = "text") -> str:
-        """Why it does not move; of a tile that can still move, its state. Forms: text, json, sarif."""
+        """The reason why the tile does not move; for one that can still move, its state. Forms: text, json, sarif."""
         return self._report(lambda desc, room, size: int(lib.wg_hang_report(self._dev, desc, room, size)), form)
 
     def check(self, *checks: str) -> Checks:
-        """Watches for races (race), memory, init, sync; to be called before programs are loaded. Default: race."""
+        """Watches for races (race), memory, init, sync; call it before programs are loaded. Default: race."""
         return Checks(self, checks or ("race",))
 
     def watch(self, trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = False,
               timeline: bool = False) -> Watch:
-        """A trace and a log as files (their names say the format), a profile, a timeline of what runs from now on."""
+        """A trace and a log as files (their names give the format), a profile, a timeline of the run from now on."""
         if self._owner is not None:
             raise Error("a tile of a chip is watched with the chip: Chip.watch()")
         watch = Watch(self._dev, ffi.NULL, trace, log, profile, timeline)
@@ -314,7 +315,7 @@ class Tile:
         return watch
 
     def profile(self) -> Watch:
-        """Where every cycle goes, from now to the end of the `with` block: text, data, timeline, report()."""
+        """The cost of every cycle, from now to the end of the `with` block: text, data, timeline, report()."""
         return self.watch(profile=True, timeline=True)
 
     def _watched_by(self, watch: Watch, x: int, y: int) -> None:
@@ -324,7 +325,7 @@ class Tile:
                 watch._program(x, y, index, elf)
 
     def observe(self, kinds: Sequence[str], function: Callable[[Event], None]) -> int:
-        """Calls the function for each event of these kinds (issued, completed, semaphore …); unobserve() ends it."""
+        """Calls the function for each event of these kinds (issued, completed, semaphore …) until unobserve()."""
         wanted = 0
         for kind in kinds:
             if kind not in _EVENTS:
@@ -364,7 +365,7 @@ class Tile:
                 differing.append(timing)
             try:
                 return seen is None or seen(timing) is not False
-            except BaseException as e:  # it must not pass through the library
+            except BaseException as e:  # it must not propagate through the library
                 failure.append(e)
                 return False
 
@@ -398,7 +399,7 @@ class Tile:
 
 
 class Checks:
-    """The race detector and its neighbours, beside a tile."""
+    """The race detector and the other checks of a tile."""
 
     def __init__(self, tile: Tile, checks: Sequence[str]):
         mask, out = 0, ffi.new("wg_check **")
@@ -410,7 +411,7 @@ class Checks:
         self._tile, self._handle = tile, out[0]
 
     def count(self, severity: str = "warning") -> int:
-        """Reports of at least this severity by now."""
+        """The number of reports of at least this severity so far."""
         return int(lib.wg_check_count(self._handle, names("WG_SEVERITY_")[severity]))
 
     def report(self, form: str = "text") -> str:

@@ -16,7 +16,8 @@ _Path = Union[str, os.PathLike[str]]
 
 
 class Watch:
-    """What Tile.profile(), Tile.watch() and Chip.watch() return. It lasts until the end of its `with` block, or close()."""
+    """The result of Tile.profile(), Tile.watch() and Chip.watch(). It lasts until the end of its `with` block, or
+    close()."""
 
     def __init__(self, device: Any, grid: Any, trace: Optional[_Path], log: Optional[_Path], profile: bool, timeline: bool):
         kept = [ffi.new("char[]", os.fsencode(path)) if path is not None else ffi.NULL for path in (trace, log)]
@@ -43,7 +44,7 @@ class Watch:
             self._elfs.append(elf)  # it outlives the watch
 
     def close(self) -> None:
-        """Ends it at the present cycle: files are complete, and the profile can be asked for."""
+        """Ends the watch at the present cycle: files are complete, and the profile is available."""
         if not self._ended:
             self._ended = True
             self._ask(lib.wg_watch_end(self._handle, self._room, len(self._room)))
@@ -69,7 +70,7 @@ class Watch:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What `waitgate profile --json` prints."""
+        """The output of `waitgate profile --json`."""
         found: dict[str, Any] = json.loads(self._words(lib.wg_watch_profile(self._handle, True), "profile"))
         return found
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads what a chip simulator must know of a cluster descriptor: the section `arch` for the chips, `ethernet_connections` for the
- * links. Hosts of this library need no YAML library for that: a section is the lines after its key, and in it only words and
- * numbers count, so that block and flow style read the same.
+ * Reads from a cluster descriptor what a chip simulator needs: the section `arch` for the chips, `ethernet_connections`
+ * for the links. Hosts of this library need no YAML library for that: a section is the lines after its key, and only
+ * words and numbers in it count, so that block and flow style read the same.
  */
 #include "abi/abi_cluster.h"
 
@@ -29,7 +29,7 @@ typedef struct word {
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* The next word or number; what stands between them does not matter. */
+/* The next word or number; anything between them is ignored. */
 static bool next_word(words *w, word *out)
 {
     for (; w->at < w->end && !is_word(*w->at); w->at++)
@@ -184,7 +184,7 @@ static bool of_topology(wg_abi_cluster *c, wg_arch_id arch, const wg_topology *t
     return true;
 }
 
-/* The descriptor's place: beside the library, as it was loaded. */
+/* The descriptor's path: next to the library as loaded. */
 static bool beside(char *room, size_t bytes)
 {
     Dl_info self;

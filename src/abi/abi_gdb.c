@@ -52,7 +52,7 @@ wg_abi_gdb *wg_abi_gdb_begin(wg_grid *grid, const char *text, wg_abi_symbols *sy
     return g;
 }
 
-/* A host may act when everything is at rest: time advances nevertheless. */
+/* An idle machine: time advances nevertheless, since the host may act. */
 static wg_status pass(void *user, uint64_t cycle, wg_stop *stop)
 {
     wg_abi_gdb *g = user;

@@ -26,7 +26,7 @@ struct wg_abi_symbols {
     } file[MOST_FILES];
 };
 
-/* dlsym() returns data pointers; ISO C has no other way from there to a function. */
+/* dlsym() returns data pointers; ISO C has no other conversion from them to function pointers. */
 #define FUNCTION(s, member, name) (*(void **)&(s)->elf.member = dlsym((s)->library, name))
 
 static bool load(wg_abi_symbols *s)

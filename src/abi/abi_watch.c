@@ -28,7 +28,7 @@ struct wg_abi_watch {
     char why[256]; /* the first tile that is not watched */
 };
 
-/* dlsym() returns data pointers; ISO C has no other way from there to a function. */
+/* dlsym() returns data pointers; ISO C has no other conversion from them to function pointers. */
 #define FUNCTION(w, member, name) (*(void **)&(w)->member = dlsym((w)->library, name))
 
 static bool load(wg_abi_watch *w)
@@ -40,7 +40,7 @@ static bool load(wg_abi_watch *w)
            FUNCTION(w, free, "wg_watch_free") && FUNCTION(w, free_text, "wg_free");
 }
 
-/* The name with the process id in the place of %p. */
+/* The name with the process id in place of %p. */
 static void name_of(const char *path, char *room, size_t bytes)
 {
     size_t used = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trace, profile and page of a host's run. They are made by libwaitgate_tools (<waitgate/tools.h>), which needs libraries that
- * hosts may not have: it is loaded on demand, from the folder of this library.
+ * Trace, profile and page of a host's run. libwaitgate_tools (<waitgate/tools.h>) creates them; it needs libraries that
+ * hosts may not have, and is loaded on demand from the folder of this library.
  */
 #ifndef WG_ABI_WATCH_H
 #define WG_ABI_WATCH_H
@@ -12,8 +12,8 @@
 typedef struct wg_abi_watch wg_abi_watch;
 
 /*
- * Files; NULL: not wanted. In each name %p is the process id; a profile's that ends in .json is JSON. NULL, with a sentence in
- * `error`, if it is not possible.
+ * Files; NULL: not requested. In each name %p is the process id; a profile whose name ends in .json is JSON. NULL, with
+ * a message in `error`, on failure.
  */
 wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const char *trace, const char *profile, const char *report,
                                  wg_abi_symbols *symbols, char *error, size_t bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the description of a chip that tt-umd and tt-metal look for beside a simulator's library (soc_descriptor.yaml), from the
- * floorplan and the banks that the library itself uses.
+ * Writes the chip description that tt-umd and tt-metal look for next to a simulator's library (soc_descriptor.yaml),
+ * from the floorplan and the banks that the library itself uses.
  *
  *     gen_soc_descriptor bh|wh > soc_descriptor.yaml
  *
@@ -56,7 +56,7 @@ static void tiles(const wg_grid *g, const char *key, wg_tile_kind kind)
     printf("]\n\n");
 }
 
-/* Tiles with a router and nothing else. */
+/* Router-only tiles. */
 static void others(const wg_grid *g)
 {
     bool first = true;
@@ -93,7 +93,7 @@ static void dram(const wg_grid *g, const wg_metal_chip *chip)
     printf("  ]\n\n");
 }
 
-/* NoC 1 counts from the other end. */
+/* NoC 1 numbers tiles from the other end. */
 static void mirrored(const char *key, unsigned edge)
 {
     printf("%s:\n  [", key);

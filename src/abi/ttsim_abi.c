@@ -69,9 +69,9 @@ typedef struct chip {
     wg_abi_check *check; /* NULL: not requested */
     wg_abi_watch *watch; /* likewise */
     wg_abi_hang *hang;
-    size_t said; /* findings of the card already printed */
+    size_t said; /* findings of the card printed so far */
     uint16_t said_tile[WG_GRID_MAX_TILES];
-    char file[FILES][1024]; /* names of its files; "": not wanted */
+    char file[FILES][1024]; /* names of its files; "": not requested */
 } chip;
 
 static struct {
@@ -228,7 +228,7 @@ static bool print_finding(const chip *of, unsigned x, unsigned y, const wg_devic
     return info && info->severity >= WG_SEVERITY_WARNING;
 }
 
-/* Prints what is new of a chip; true if any of it is a warning or worse. */
+/* Prints new findings of a chip; true if any of them is a warning or worse. */
 static bool print_card(chip *c)
 {
     bool serious = false;
@@ -365,7 +365,7 @@ static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
     wg_abi_hang_made(c->hang, dev, x, y);
 }
 
-/* The chip's names of files: %c is its number. */
+/* The names of the chip's files: %c is its number. */
 static void name_files(chip *c, bool *bad)
 {
     static const char *const variables[FILES] = {"WAITGATE_CHECK", "WAITGATE_HANG_REPORT", "WAITGATE_TRACE",
@@ -469,7 +469,7 @@ static bool begin_reports(bool *bad)
     return ok;
 }
 
-/* Each chip's BARs are a window of this size above those of the chip before, as other simulators have them. */
+/* Each chip's BARs are a window of this size above those of the previous chip, as in other simulators. */
 #define BUS_STRIDE (UINT64_C(64) << 30)
 
 /* The chips and the links between them. */
@@ -478,7 +478,7 @@ static wg_status make_chips(wg_grid_desc *grid, const wg_abi_cluster *all)
     const unsigned threads = grid->threads;
     wg_status status = WG_OK;
     if (all->chips > 1)
-        grid->threads = 1; /* chips are computed by threads, not tiles */
+        grid->threads = 1; /* threads compute chips, not tiles */
     for (unsigned i = 0; status == WG_OK && i < all->chips; i++) {
         const wg_card_desc desc = {.struct_size = sizeof desc,
                                    .grid = grid,
@@ -559,7 +559,7 @@ static void end_chip(chip *c)
     c->card->grid->made = NULL;
 }
 
-/* Also when the process ends without libttsim_exit. */
+/* Also runs when the process ends without libttsim_exit. */
 __attribute__((destructor)) static void end_reports(void)
 {
     for (unsigned i = 0; i < abi.chips; i++)
@@ -624,10 +624,10 @@ static void advance_until_finding(uint32_t clocks)
     else
         wg_grid_run(abi.chip[0].card->grid, clocks, &why);
     if (why != WG_STOP_FINDING && cycle_now() < end)
-        advance(end - cycle_now()); /* at rest: waiting for the host */
+        advance(end - cycle_now()); /* idle: waiting for the host */
 }
 
-/* A chip that polls may wait for another one: nobody hangs while any chip moves. */
+/* A chip that polls may be waiting for another one: the run hangs only when no chip moves. */
 static bool all_hang(void)
 {
     uint64_t since;
@@ -677,7 +677,7 @@ static chip *of_device(uint32_t bus_device_function, uint32_t offset)
                                                                                                    : NULL;
 }
 
-/* The chip whose BARs are around a bus address; the first one gets what belongs to none. */
+/* The chip whose BARs contain a bus address; the first one gets unclaimed addresses. */
 static chip *of_address(uint64_t address)
 {
     const uint64_t device = address / BUS_STRIDE;
@@ -739,7 +739,7 @@ ABI void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void *from, uint32_t si
     leave();
 }
 
-/* Tiles of the first chip: these functions name no other. */
+/* Tiles of the first chip: these functions cannot address another. */
 ABI void libttsim_tile_rd_bytes(uint32_t x, uint32_t y, uint64_t address, void *to, uint32_t size)
 {
     if (!enter("libttsim_tile_rd_bytes")) {

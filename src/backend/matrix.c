@@ -48,7 +48,7 @@ typedef struct entry {
     uint8_t waits;   /* bit 0: for SrcA, bit 1: for SrcB (GATE-22) */
     uint8_t reads;   /* dst_reads */
     uint8_t gap;     /* gap_class */
-    bool reader;     /* stalls behind MOVA2D and MOVB2D, wherever it reads */
+    bool reader;     /* stalls after MOVA2D and MOVB2D, whatever row it reads */
     uint8_t latency; /* of its record */
     uint8_t effect;  /* cycles until it takes effect; 0: as the latency */
     uint8_t archs;   /* bit per wg_arch_id */

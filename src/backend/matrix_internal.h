@@ -53,7 +53,7 @@ static inline uint32_t wg_matrix_tcfg(const wg_matrix_ctx *c, wg_tcfg_id id)
 void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c);
 /* The thread's current settings; the context's arch, layout, cfg and tcfg must be set. */
 const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigned thread);
-/* Format and width for arithmetic; moves use rules of their own. */
+/* Format and width for arithmetic; moves have their own rules. */
 void wg_matrix_formats(wg_matrix_ctx *c);
 /* Reports settings under which floating-point results are unreliable. */
 void wg_matrix_check_settings(wg_matrix_ctx *c);

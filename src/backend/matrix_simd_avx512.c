@@ -185,8 +185,8 @@ INLINE dst_row product_row(const wg_mul_args *m, unsigned i)
 }
 
 /*
- * Half up, of twice the value: (floor(2v / 2^d) + 1) / 2, so that d = 0 and a large d need no case of their own. For a 16-bit
- * Dst the low 13 bits are dropped as well, again half up: both in one step, in units of the remaining bits.
+ * Half up, of twice the value: (floor(2v / 2^d) + 1) / 2, so that d = 0 and a large d need no special case. For a
+ * 16-bit Dst the low 13 bits are dropped as well, again half up: both in one step, in units of the remaining bits.
  */
 INLINE vec align_signed(form f, vec twice, vec d)
 {

@@ -47,7 +47,7 @@ static bool outside_l1(const wg_tile *t, uint32_t address, uint32_t count)
     return !wg_l1_holds(t->spec->l1_bytes, address, count);
 }
 
-/* Only what its frontend reads meanwhile is corrupted: NC may go on in L1. */
+/* Only instructions that its frontend fetches meanwhile are corrupted: NC may continue in L1. */
 static bool nc_reads_iram(wg_tile *t)
 {
     wg_core_sync(t, WG_CORE_NC);

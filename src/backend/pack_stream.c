@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bottom of a packer: datums become bytes, bytes become lines of 16, lines go to L1.
+ * The bottom of a packer: turns datums into bytes, and bytes into lines of 16, which go to L1.
  *
  *     datums ─┬─ BFP: blocks of 16 ── shared exponent ──> exponent stream
  *             │                  └── magnitudes ──┐

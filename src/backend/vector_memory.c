@@ -23,7 +23,7 @@
 
 enum { DBG_FEATURE_DISABLE = 0x68 / 4 };
 
-/* MOD0_FMT_SRCB stands for one of three formats by configuration. */
+/* MOD0_FMT_SRCB selects one of three formats by configuration. */
 static unsigned srcb_format(wg_tile *t, unsigned thread)
 {
     /* FP32, TF32, BF16, BFP8, BFP4, BFP2, INT32, INT16 by data format number */

@@ -333,7 +333,7 @@ bool wg_card_aims(const wg_card *card, uint64_t address)
            offset - card->chip->tlb_config < 4 * (uint64_t)card->chip->tlb_words;
 }
 
-/* Accesses BAR 2 and the registers in BAR 0. Returns the bytes served; 0: nothing is there. */
+/* Accesses BAR 2 and the registers in BAR 0. Returns the bytes served; 0: none. */
 static size_t registers(wg_card *card, unsigned bar, uint64_t offset, uint8_t *data, size_t bytes, bool write)
 {
     const wg_chip *chip = card->chip;

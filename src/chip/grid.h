@@ -139,12 +139,12 @@ bool wg_grid_link_made(wg_grid *grid, wg_device *dev, unsigned index);
 /* Calls `sent` for each frame that has left the chip since the last call. */
 typedef void (*wg_frame_fn)(void *user, unsigned channel, const wg_frame *frame, const wg_frames *ring);
 void wg_grid_frames(wg_grid *grid, wg_frame_fn sent, void *user);
-/* A frame comes to a channel. False: there is no room, or no link. */
+/* Delivers a frame to a channel. False: there is no room, or no link. */
 bool wg_grid_frame(wg_grid *grid, unsigned channel, const wg_frame *frame, const void *bytes);
 
-/* What is known of a chip at the end of a window. */
+/* The state of a chip at the end of a window. */
 typedef struct wg_grid_rest {
-    bool over;     /* nothing will happen unless a frame comes or a link changes */
+    bool over;     /* nothing will happen unless a frame arrives or a link changes */
     bool hung;     /* … and something is unfinished */
     uint64_t next; /* the next cycle in which something happens */
 } wg_grid_rest;
@@ -156,7 +156,7 @@ wg_status wg_grid_window(wg_grid *grid, uint64_t end, uint64_t limit, bool may_s
 /* Before the first window of a run; and after the last one, whose end all tiles reach. */
 void wg_grid_run_begins(wg_grid *grid);
 void wg_grid_run_ends(wg_grid *grid);
-/* Does somebody observe a tile? */
+/* Is any tile observed? */
 bool wg_grid_observed(const wg_grid *grid);
 /* Has a finding ordered the run to stop, or does the condition of a tile hold? */
 bool wg_grid_stopped(const wg_grid *grid, wg_stop *why);

@@ -81,7 +81,7 @@ bool wg_grid_frame(wg_grid *g, unsigned channel, const wg_frame *frame, const vo
     dev->tile->poll.endless = false;
     g->endless[index] = 0;
     g->next[index] = at < g->next[index] ? at : g->next[index];
-    g->sends[index] = at < g->sends[index] ? at : g->sends[index]; /* what the frame sets off */
+    g->sends[index] = at < g->sends[index] ? at : g->sends[index]; /* effects of the frame */
     g->first_send = at < g->first_send ? at : g->first_send;
     g->quiet_until = 0;
     return true;

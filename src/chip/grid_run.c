@@ -100,7 +100,7 @@ static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
     g->now = end;
 }
 
-/* Everything is at rest: is the work done, or does the chip hang? */
+/* Everything is idle: is the work done, or does the chip hang? */
 static wg_stop at_rest(const wg_grid *g)
 {
     for (unsigned i = 0; i < g->tiles; i++)
@@ -248,7 +248,7 @@ void wg_grid_run_begins(wg_grid *g)
 
 void wg_grid_run_ends(wg_grid *g)
 {
-    for (unsigned i = 0; i < g->tiles; i++) /* bring all tiles to one cycle for whoever inspects the stop */
+    for (unsigned i = 0; i < g->tiles; i++) /* bring all tiles to one cycle for inspection */
         if (g->tile[i] && g->tile[i]->tile->sched.now < g->now)
             wg_look(g->tile[i]);
 }

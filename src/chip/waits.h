@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a hang across chips is explained with: the state of a tile's link, and where a tile sends. */
+/* Data that explains a hang across chips: the state of a tile's link, and where a tile sends. */
 #ifndef WG_CHIP_WAITS_H
 #define WG_CHIP_WAITS_H
 

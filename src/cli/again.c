@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* A run that takes longer than this has gone astray. */
+/* A run that takes longer than this is considered stuck. */
 enum { SLOWER = 4, SLOWER_AND = 100000 };
 
 bool wg_again_begin(wg_session *v, const wg_session *s, uint64_t seed, const wg_what_if *scaled, wg_text *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same program once more, on a device of its own: with a remedy inserted, with costs scaled, without a wait. */
+/* The same program once more, on another device: with a remedy inserted, with costs scaled, without a wait. */
 #ifndef WG_AGAIN_H
 #define WG_AGAIN_H
 
@@ -15,7 +15,7 @@ void wg_again_end(wg_session *v);
 uint64_t wg_again_hash(wg_device *dev); /* of L1 */
 /* Dst, LRegs, GPRs, semaphores and configuration, added to a hash. */
 uint64_t wg_again_registers(wg_device *dev, uint64_t hash);
-/* Do the program's expectations of values hold? How it got there may differ. */
+/* Do the program's expectations of values hold? The way to them may differ. */
 bool wg_again_values_hold(wg_session *v);
 
 #endif

@@ -16,7 +16,7 @@
 
 /* The columns. */
 enum { CORE_WORK, CORE_WAITS, CORE_POLLS, GATE_PASSES, GATE_WAITS, UNIT_WORKS, COLUMNS };
-enum { AROUND = 2, GAP = 16 }; /* lines shown before and behind one that costs; instructions between two that cost */
+enum { AROUND = 2, GAP = 16 }; /* lines shown before and after one that costs; instructions between two that cost */
 
 typedef struct annotated {
     wg_session *s;    /* whose program it is */
@@ -137,7 +137,7 @@ static void source_text(const annotation *a, wg_text *out)
     wg_excerpts_free(&excerpts);
 }
 
-/* A word that a .tasm program or a host pushed: there is no code that contains it. */
+/* A word pushed by a .tasm program or a host: no code contains it. */
 static void pushed_text(const annotated *r, char *room, size_t bytes)
 {
     const wg_cost_table *t = &r->s->costs->table;

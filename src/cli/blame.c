@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the writer of the configuration behind a finding. Recording that would slow down every run. Instead the program is
- * run again, up to the finding, with an observer of configuration writes: the same run, cycle for cycle.
+ * Finds the writer of the configuration behind a finding, and of the words that cores poll when a run hangs. Recording all
+ * writes would slow down every run. Instead the program is run again, up to that cycle, with an observer: the same run, cycle
+ * for cycle.
  */
-#include "cli/session.h"
+#include "cli/again.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static void event(void *user, const wg_event *e)
         wrote(w, e);
 }
 
-/* The cycle of the last finding with a writer to find; 0: none. */
+/* The cycle of the last finding whose writer is to be found; 0: none. */
 static uint64_t wanted_until(const wg_session *s)
 {
     wg_finding_field field[WG_FINDING_FIELDS];
@@ -82,30 +83,55 @@ static uint64_t wanted_until(const wg_session *s)
     return until;
 }
 
+/* Runs the program again, up to a cycle, with an observer. */
+static bool run_again(const wg_session *s, wg_session *again, uint64_t until, uint64_t events, wg_observer_fn fn,
+                      void *user, wg_text *error)
+{
+    bool ok = wg_again_begin(again, s, s->desc.seed, NULL, error);
+    again->max_cycles = until;
+    ok = ok && wg_observe(again->dev, events, fn, user, NULL) == WG_OK && wg_drive_silently(again);
+    wg_again_end(again);
+    return ok;
+}
+
 bool wg_blame_findings(wg_session *s, wg_text *error)
 {
     uint64_t until = wanted_until(s);
     if (!until || s->args->value[WG_OPT_DELAYS])
         return true;
     watch *w = wg_calloc(1, sizeof *w);
-    wg_session again = *s;
-    again.dev = NULL;
-    again.races = NULL;
-    again.max_cycles = until;
+    wg_session again;
     if (w) {
         w->s = s;
         w->again = &again;
         w->blame = s->blame = wg_calloc(1, sizeof *s->blame);
     }
-    bool ok = w && w->blame && wg_create(&again.desc, &again.dev) == WG_OK && wg_session_load(&again, error) &&
-              wg_observe(again.dev, WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_FINDING), event, w, NULL) == WG_OK &&
-              wg_drive_silently(&again) && !w->failed;
-    wg_races_free(again.races);
-    wg_destroy(again.dev);
+    bool ok = w && w->blame &&
+              run_again(s, &again, until, WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_FINDING), event, w, error) &&
+              !w->failed;
     free(w);
     if (!ok)
         wg_textf(error, "waitgate: out of memory\n");
     return ok;
+}
+
+bool wg_blame_polls(wg_session *s, wg_text *error)
+{
+    wg_last_writes *writes = &s->polled;
+    wg_session again;
+    writes->count = 0;
+    for (unsigned i = 0; i < WG_CORES && writes->count < WG_LAST_WRITES; i++)
+        if (s->hang->core[i].polled)
+            writes->at[writes->count++] = (wg_last_write){.address = s->hang->core[i].polled};
+    if (!writes->count || s->saved || s->args->value[WG_OPT_DELAYS] || wg_cycle(s->dev) > MOST_CYCLES)
+        return true;
+    if (!run_again(s, &again, wg_cycle(s->dev), WG_LAST_WRITES_EVENTS, wg_last_writes_event, writes, error)) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    s->history.writes = writes;
+    wg_hang_inspect(s->dev, &s->history, true, s->hang);
+    return true;
 }
 
 const wg_blamed *wg_blame_at(const wg_session *s, const wg_finding *f, unsigned index)

@@ -3,7 +3,7 @@
  * `waitgate check`: the race detector of a run, its reports in the style of ThreadSanitizer, suppressions.
  *
  * A suppression file has one line per suppression: `KIND PATTERN : REASON`. KIND is the name of a race or finding, or
- * *; PATTERN is a part of either party's place or instruction, or of the location, or *; the reason is mandatory.
+ * *; PATTERN is part of either party's place or instruction, or of the location, or *; the reason is mandatory.
  */
 #include "cli/session.h"
 
@@ -110,7 +110,7 @@ bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_tex
     all->entry = wg_calloc(lines, sizeof *all->entry);
     unsigned number = 1;
     for (char *line = copy; all->entry && line < copy + size; number++) {
-        char *newline = memchr(line, '\n', (size_t)(copy + size - line)); /* not strchr: there may be zeros */
+        char *newline = memchr(line, '\n', (size_t)(copy + size - line)); /* not strchr: there may be zero bytes */
         char *end = newline ? newline : copy + size, *next = end + 1;
         if (!read_line(all, path, number, line, end, error))
             return false;
@@ -182,7 +182,7 @@ static bool in_kernel(const wg_session *s, const wg_race_party *p)
            p->pc - of->overlay[p->core].address < of->overlay[p->core].bytes;
 }
 
-/* Reports about a tt-metal program's firmware alone: who writes kernels cannot change it. */
+/* Reports about a tt-metal program's firmware alone: authors of kernels cannot change it. */
 static suppression *firmware_alone(wg_session *s, const wg_race *race)
 {
     bool kernels = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of a chip file, as its own files see it: chip_run.c, chip_memory.c, chip_report.c. */
+/* Internals of a run of a chip file: chip_run.c, chip_memory.c, chip_report.c. */
 #ifndef WG_CHIP_INTERNAL_H
 #define WG_CHIP_INTERNAL_H
 
@@ -35,16 +35,16 @@ struct wg_chip_run {
     wg_shared_elf *elf;
     size_t elfs;
     wg_inputs inputs;           /* memory that the file fills */
-    wg_saved_chip saved;        /* that the run goes on from */
+    wg_saved_chip saved;        /* the snapshot that the run resumes */
     struct wg_metal_run *metal; /* metal_run.h; NULL: none */
     wg_races_group *races;      /* check */
     wg_outputs outputs;         /* traces and logs of all tiles */
-    wg_session **profiled;      /* the tiles, if they are */
+    wg_session **profiled;      /* the tiles, if they are profiled */
     const wg_what_if *scaled;   /* durations to scale for each tile; NULL: none */
-    bool unseen;                /* nothing is watched or shown: the run with scaled durations */
+    bool unseen;                /* nothing is observed or printed: the run with scaled durations */
     wg_ended ended;
     bool of_cluster; /* it is … */
-    unsigned number; /* … this chip of one, which {chip} stands for */
+    unsigned number; /* … number of this chip, which {chip} stands for */
 };
 
 /* chip_run.c, in this order; on an error each writes it to `error` and returns false. */
@@ -55,7 +55,7 @@ bool wg_chip_begin(wg_chip_run *r,
 bool wg_chip_inspect(wg_chip_run *r, wg_text *error); /* time is over: the waits of each tile */
 bool wg_chip_outputs_close(wg_chip_run *r, wg_text *error); /* … and the files that were written meanwhile */
 void wg_chip_end(wg_chip_run *r);
-/* The conditions of the file. */
+/* The conditions in the file. */
 bool wg_chip_has_until(const wg_chip_run *r);
 bool wg_chip_until_holds(wg_chip_run *r);
 /* chip_run.c: a program of the file, opened once; the session of a tile, made by the first call. NULL: complained. */
@@ -64,7 +64,7 @@ wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error);
 /* chip_run.c: the chip again, unseen, with durations scaled for each tile. */
 bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, wg_text *error);
 
-/* chip_memory.c: memory that the file fills, and files that it asks for. */
+/* chip_memory.c: memory that the file fills, and dumps that it requests. */
 bool wg_chip_images(wg_chip_run *r, bool dump, wg_text *error);
 bool wg_chip_host_read(void *run, uint64_t address, void *to, size_t bytes);
 bool wg_chip_host_write(void *run, uint64_t address, const void *from, size_t bytes);
@@ -77,7 +77,7 @@ char *wg_chip_name(const char *path, const wg_chip_tile *t, const unsigned *chip
 int wg_chip_status(wg_chip_run *r);
 void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out);
 void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out);
-/* Their parts that are about one chip: findings and tiles. */
+/* Parts of the report for one chip: findings and tiles. */
 void wg_chip_tiles_text(wg_chip_run *r, wg_text *out);
 void wg_chip_tiles_json(wg_chip_run *r, wg_json *j);
 /* SARIF, for a file and for `waitgate test`. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Memory of a chip file: images that are loaded into tiles and the host before the run, and dumped after it.
- */
+/* Memory of a chip file: images loaded into tiles and the host before the run, and dumps after it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --from and --to of a chip file as symbols or stores. The tiles' events do not come in one order, so a run of its own finds
- * the cycles; the profile's run is given these.
+ * --from and --to of a chip file as symbols or stores. Events of different tiles are not in one order, so a separate
+ * run finds the cycles, which the profiled run then uses.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,11 @@ typedef struct milestone_search {
 typedef struct tile_search {
     milestone_search *search; /* --from, --to */
     wg_session *s;
-    const wg_elf *elf[WG_CORES]; /* whose symbol `pc` is */
+    const wg_elf *elf[WG_CORES]; /* the owner of the symbol at `pc` */
     uint32_t pc[2][WG_CORES];    /* 0: none */
 } tile_search;
 
-/* Programs of tt-metal come during the run, and run where the host puts them. */
+/* Programs of tt-metal arrive during the run, and run where the host puts them. */
 static void look_up(tile_search *t, unsigned core)
 {
     const wg_overlay *o = &t->s->overlay[core];
@@ -56,7 +56,7 @@ static void event(void *user, const wg_event *e)
     }
 }
 
-/* Runs the chip, and notes when the milestones are reached first. */
+/* Runs the chip, and records when each milestone is reached first. */
 static bool search(const wg_args *args, milestone_search m[2], wg_text *error)
 {
     static const wg_option not_now[] = {WG_OPT_FROM,     WG_OPT_TO,   WG_OPT_LOG,    WG_OPT_TRACE_FILE, WG_OPT_STATS,
@@ -105,7 +105,7 @@ bool wg_chip_milestones(wg_args *args, char number[2][24], wg_text *error)
     m[1].after = cycle[0];
     if (!search(args, m, error))
         return false;
-    if (m[0].text && m[1].text && m[1].found <= m[0].found && m[0].found != UINT64_MAX) { /* the end comes behind */
+    if (m[0].text && m[1].text && m[1].found <= m[0].found && m[0].found != UINT64_MAX) { /* the end lies after it */
         m[1].after = m[0].found;
         m[1].found = UINT64_MAX;
         if (!search(args, m, error))

@@ -4,7 +4,7 @@
  *
  *   chip      width, height, and a letter for each place of the grid
  *   tiles     for each tile of the file its tracks, steps, ways and kinds
- *   packets   those that arrived: from, to, NoC, when it left, when it had arrived, bytes of data; one after the other
+ *   packets   those that arrived: from, to, NoC, departure, arrival, bytes of data; back to back
  *   path      the critical path, the latest piece first: tile, track (-1 - NoC: a packet), cycles
  */
 #include <stdlib.h>

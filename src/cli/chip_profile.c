@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The profile of a chip file: the critical path through its tiles and the NoC, a map of the grid, each tile's part, and the
- * costs of all tiles added up.
+ * The profile of a chip file: the critical path through its tiles and the NoC, a map of the grid, each tile's part, and
+ * the sum of the costs of all tiles.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "cli/profile.h"
 #include "machine/packet.h"
 
-/* Tiles whose tables are shown one by one; of more there are the sums, and JSON has all. */
+/* Up to this many tiles get separate tables; beyond, only the sums are shown, and JSON has all. */
 enum { FEW_TILES = 4 };
 
 bool wg_chip_profile_end(wg_chip_run *r, wg_text *error)
@@ -148,7 +148,7 @@ static int by_bytes(const void *left, const void *right)
     return a->noc < b->noc ? -1 : a->noc > b->noc;
 }
 
-/* Who sent how much to whom, by the packets that arrived at the tiles of the file; freed by the caller. */
+/* Traffic between pairs of tiles, from the packets that arrived at the tiles of the file; freed by the caller. */
 static stream *traffic_of(const wg_chip_run *r, size_t *count)
 {
     const unsigned grid = wg_grid_width(r->grid) * wg_grid_height(r->grid);
@@ -204,7 +204,7 @@ static void traffic_text(const wg_chip_run *r, uint64_t top, wg_text *out)
     free(all);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole profile ---- */
 
 static uint64_t end_of(const wg_chip_run *r) { return r->profiled[0]->costs->to; }
 

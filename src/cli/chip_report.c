@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report of a run of a chip file: what ended it, then tile by tile findings, races, hangs and what was watched.
+ * The report of a run of a chip file: what ended it, then tile by tile findings, races, hangs and the output of
+ * observers.
  */
 #include "cli/metal_run.h"
 #include "machine/device.h"
 
 enum { SCHEMA = 1 };
 
-/* A host's run (watch.c) has no card of its own. */
+/* A host's run (watch.c) has no card. */
 static size_t card_findings(const wg_chip_run *r) { return r->card ? wg_card_finding_count(r->card) : 0; }
 
 static bool undefined(const wg_finding *f) { return wg_finding_info_at(f->code)->severity >= WG_SEVERITY_UNDEFINED; }

@@ -200,7 +200,7 @@ static wg_session *of_tile(void *chip, unsigned index)
     return NULL;
 }
 
-/* The state of the snapshot; the limit counts from there. */
+/* Restores the state of the snapshot; the limit counts from there. */
 static bool goes_on(wg_chip_run *r, wg_text *error)
 {
     if (!wg_saved_chip_apply(&r->saved, r->grid, r->host, r->file.host_bytes, error))
@@ -218,7 +218,7 @@ static bool load_tiles(wg_chip_run *r, wg_text *error)
     return true;
 }
 
-/* A Konata log is of one tile: its name says of which. */
+/* A Konata log covers one tile: its name says which. */
 static bool open_konata(wg_chip_run *r, const char *path, wg_text *error)
 {
     if (r->tiles > 1 && (!strstr(path, "{x}") || !strstr(path, "{y}"))) {
@@ -261,7 +261,7 @@ static bool watch_tiles(wg_chip_run *r, wg_text *error)
     if (r->unseen || args->command == WG_CMD_GDB || args->command == WG_CMD_DEBUG || args->command == WG_CMD_WHY)
         return true; /* runs again on request */
     if (r->of_cluster && !r->tiles)
-        return true; /* nothing to be seen */
+        return true; /* nothing to observe */
     bool konata = wg_trace_is_konata(trace);
     if (!wg_outputs_open(&r->outputs, konata ? NULL : trace, args->value[WG_OPT_LOG], r->file.grid.arch, true, error) ||
         (konata && !open_konata(r, trace, error)))
@@ -287,7 +287,7 @@ bool wg_chip_outputs_close(wg_chip_run *r, wg_text *error)
 
 static bool scale_tiles(wg_chip_run *r, const wg_what_if *of_tile, wg_text *error)
 {
-    bool ok = wg_grid_what_if(r->grid, of_tile) == WG_OK; /* lines differ from tile to tile, groups and agents do not */
+    bool ok = wg_grid_what_if(r->grid, of_tile) == WG_OK; /* only factors of lines differ from tile to tile */
     for (size_t i = 0; ok && i < r->tiles; i++)
         ok = wg_device_what_if(r->tile[i].s.dev, &of_tile[i]) == WG_OK;
     if (!ok)
@@ -352,7 +352,7 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
         s->chip = r;
         wg_stop_on(s->dev, (wg_severity)stop_on);
     }
-    if (r->saved.file) /* what is watched begins where the snapshot does */
+    if (r->saved.file) /* observation starts where the snapshot does */
         return load_tiles(r, error) && goes_on(r, error) && watch_tiles(r, error);
     return watch_tiles(r, error) && load_tiles(r, error);
 }
@@ -360,7 +360,7 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
 void wg_chip_end(wg_chip_run *r)
 {
     for (size_t i = 0; i < r->tiles; i++) {
-        r->tile[i].s.dev = NULL; /* the grid's */
+        r->tile[i].s.dev = NULL; /* the grid owns it */
         wg_session_close(&r->tile[i].s);
     }
     for (size_t i = 0; i < r->elfs; i++) {
@@ -426,7 +426,7 @@ static bool drive(wg_chip_run *r, wg_text *error)
         }
         if (save_at - now < left)
             left = save_at - now;
-        if (stretch - now % stretch < left) /* conditions are looked at in the same cycles, wherever the run began */
+        if (stretch - now % stretch < left) /* conditions are checked in the same cycles, wherever the run began */
             left = stretch - now % stretch;
         for (size_t i = 0; now >= watch_from && !r->unseen && i < r->tiles; i++)
             wg_progress_watch(&r->tile[i].s);
@@ -485,8 +485,8 @@ static bool host_ends(wg_chip_run *r, wg_metal_turn *turn, wg_stop *stop, wg_sta
 }
 
 /*
- * The host looks at the same cycles as in drive(). Its turn in such a cycle belongs to what comes behind it, so that it comes
- * again when a debugger has gone back.
+ * The host acts in the same cycles as in drive(). Its turn in such a cycle is part of what follows, so it is repeated
+ * after a debugger has gone back.
  */
 wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)
 {
@@ -507,7 +507,7 @@ wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)
             continue;
         if (status != WG_OK || !r->metal || *stop == WG_STOP_FINDING)
             return status;
-        /* All is at rest, perhaps until the host goes on. */
+        /* Everything is idle, perhaps until the host continues. */
         const uint64_t then = wg_grid_cycle(r->grid);
         if (then % UNTIL_STRETCH == 0 && then != now)
             continue;
@@ -583,7 +583,7 @@ bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
         }
         wg_hang_inspect(s->dev, &s->history, r->ended == WG_ENDED_HUNG, s->hang);
         if (r->ended == WG_ENDED_LIMIT)
-            wg_progress_verdict(s);
+            wg_progress_verdict(s, false);
         bool moves = false;
         for (unsigned c = 0; c < WG_CORES; c++)
             moves |= !s->hang->core[c].info.parked;
@@ -595,7 +595,7 @@ bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
     return true;
 }
 
-/* A run that takes longer than this has gone astray. */
+/* A run that takes longer than this is considered stuck. */
 enum { SLOWER = 4, SLOWER_AND = 100000 };
 
 bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, wg_text *error)

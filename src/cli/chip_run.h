@@ -17,7 +17,7 @@ wg_grid *wg_chip_grid(wg_chip_run *r);
 wg_session *wg_chip_session(wg_chip_run *r, unsigned x, unsigned y);
 /* Advances time to `cycle`, under the conditions of the file. */
 wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop);
-/* What the file put into tiles' memory. */
+/* The memory contents that the file puts into tiles. */
 const wg_inputs *wg_chip_inputs(const wg_chip_run *r);
 /* The state of the host, which has memory and launches programs: saved and loaded by a debugger. */
 size_t wg_chip_host_bytes(const wg_chip_run *r);

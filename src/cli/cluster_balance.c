@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which process computes which chip. At first by what the cluster file puts on each; then, between stretches of the run, by the
- * processor time that each chip took: a chip moves from the busiest process to the idlest if that saves more than it costs.
+ * Assigns chips to processes. At first by the programs that the cluster file puts on each; then, between stretches of
+ * the run, by the processor time that each chip took: a chip moves from the busiest process to the idlest if that saves
+ * more than it costs.
  *
  *     loads of all chips ──everyone──► the same plan ──► snapshot, findings, history ──► the other process
  *
- * Every process computes the plan from the same numbers. Where a chip is computed affects no result.
+ * Every process computes the plan from the same numbers. The placement of chips affects no result.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +24,13 @@ static uint64_t weight_of(const wg_cluster_member *m)
     for (size_t i = 0; i < m->chip.tiles; i++)
         for (unsigned core = 0; core < WG_CORES; core++)
             weight += m->chip.tile[i].program[core] ? m->chip.tile[i].places : 0;
-    return weight + (m->path ? WG_CORES : 0); /* what its file has is not read yet */
+    return weight + (m->path ? WG_CORES : 0); /* the contents of its file are not known yet */
 }
 
-/* Neighbouring chips to each rank, none with more than `most` to do if that is possible; returns how many ranks that needs. */
+/*
+ * Gives each rank consecutive chips with a total weight of at most `most`, if possible; returns the number of ranks
+ * needed.
+ */
 static unsigned divide(const wg_cluster_file *f, uint64_t most, unsigned ranks, unsigned *rank)
 {
     unsigned used = 0;
@@ -54,7 +58,7 @@ unsigned *wg_cluster_placement(const wg_cluster_file *f, unsigned ranks)
     uint64_t low = 1, high = 0;
     for (unsigned i = 0; i < f->chips; i++)
         high += weight_of(&f->chip[i]);
-    while (rank && low < high) { /* the least that suffices */
+    while (rank && low < high) { /* binary search for the least that suffices */
         const uint64_t middle = low + (high - low) / 2;
         if (divide(f, middle, ranks, rank) <= ranks)
             high = middle;
@@ -76,7 +80,7 @@ typedef struct move {
     unsigned chip, from, to;
 } move;
 
-/* What a move costs: a millisecond, and for each byte so many nanoseconds. */
+/* The cost of a move: a millisecond, plus a number of nanoseconds per byte. */
 enum { MOVE_COSTS = 1000000, BYTE_COSTS = 3 };
 
 bool wg_cluster_moves_always(void)
@@ -130,11 +134,11 @@ static bool plan(const wg_cluster_job *r, const load *of, move *best)
     return found;
 }
 
-/* ---- What moves -------------------------------------------------------------------------------------------------- */
+/* ---- What a chip takes along ------------------------------------------------------------------------------------ */
 
 static bool add_number(wg_message *m, uint64_t value) { return wg_message_add(m, &value, sizeof value); }
 
-/* The machine; then of each tile findings, and the history if it is watched. */
+/* Packs the machine; then each tile's findings, and the history if there is one. */
 static bool pack(wg_chip_run *chip, wg_message *m)
 {
     const uint64_t bytes = wg_grid_snapshot_size(chip->grid);
@@ -175,7 +179,7 @@ static uint64_t number(reader *r)
     return value;
 }
 
-/* The words of a history that belong to this process stay. */
+/* Pointers that belong to this process are kept. */
 static void take_history(reader *r, wg_history *own)
 {
     wg_history h;
@@ -216,7 +220,7 @@ static bool unpack(wg_chip_run *chip, const wg_message *m)
 
 /* ---- Moving ------------------------------------------------------------------------------------------------------- */
 
-/* The chip's run ends here; its file may be needed again. */
+/* The chip leaves this process; its file is kept, in case the chip returns. */
 static void give_up(wg_cluster_job *r, unsigned chip)
 {
     wg_cluster_leaves(r->cluster, chip);
@@ -267,7 +271,7 @@ static bool carry_out(wg_cluster_job *r, const move *m, bool *peers, wg_message 
 static bool share_loads(wg_cluster_job *r, load *of, bool *peers, wg_message *out, wg_message *in)
 {
     wg_message mine = {0};
-    uint64_t agreed = 0; /* nothing more */
+    uint64_t agreed = 0; /* nothing else to agree on */
     bool ok = true;
     for (unsigned i = 0; ok && i < r->file.chips; i++)
         if (r->chip[i]) {

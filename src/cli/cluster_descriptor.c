@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cluster descriptors of tt-metal and tt-umd: chips with their architecture, and ethernet_connections. Everything else in
- * them is for hosts and is passed over; chips are not harvested.
+ * The cluster descriptors of tt-metal and tt-umd: chips with their architecture, and ethernet_connections. Everything
+ * else in them is for hosts and is skipped; chips are not harvested.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@ static wg_session *session_of(wg_chip_run *r, unsigned x, unsigned y)
     return NULL;
 }
 
-/* Who waits in the tile, where, and for what. */
+/* Describes the wait in the tile: which agent, where, and for what. */
 static void describe_wait(wg_session *s, wg_party *p)
 {
     const wg_hang *h = s->hang;
@@ -95,7 +95,7 @@ bool wg_cluster_parties(wg_chip_run *r, wg_message *out)
 
 /* ---- The cause, at the first process --------------------------------------------------------------------------------- */
 
-/* What the chain of waiting ends with: the most telling comes first. */
+/* How the chain of waits can end, most informative first. */
 typedef enum ending { CUT, STUCK, STOPPED, ABSENT, CIRCLE, NOTHING } ending;
 
 enum { LONGEST = 64 };
@@ -105,7 +105,7 @@ typedef struct chain {
     unsigned steps;
     bool crosses; /* over a link */
     const wg_party *step[LONGEST];
-    bool by_link[LONGEST]; /* what step i waits for comes over its link */
+    bool by_link[LONGEST]; /* step i waits for something that arrives over its link */
 } chain;
 
 static const wg_party *of_channel(const wg_party *all, size_t count, unsigned chip, unsigned channel)
@@ -116,7 +116,7 @@ static const wg_party *of_channel(const wg_party *all, size_t count, unsigned ch
     return NULL;
 }
 
-/* A tile of the same chip that has sent something to this one, and waits itself; else one that has ended. */
+/* A tile of the same chip that has sent data to this one and is itself waiting; else one whose program has ended. */
 static const wg_party *neighbour_of(const wg_party *all, size_t count, const wg_party *p)
 {
     const wg_party *ended = NULL;
@@ -168,7 +168,9 @@ static chain chain_from(const wg_party *all, size_t count, const wg_party *p)
     return c;
 }
 
-/* Of several chains, the one with the most telling end: the shortest to a link that is down, the longest to anything else. */
+/*
+ * Chooses the chain with the most informative end: the shortest one that ends at a link that is down, else the longest.
+ */
 static chain choose(const wg_party *all, size_t count)
 {
     chain best = {.ends = NOTHING};

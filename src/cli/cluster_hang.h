@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why nothing moves on any chip: the tiles of all chips as parties, which wait for each other over links and NoCs. Each process
- * describes its tiles; the first one gets all of them, and finds the cause.
+ * Explains why nothing moves on any chip: the tiles of all chips are parties, which wait for each other over links and
+ * NoCs. Each process describes its tiles; the first one gets all of them, and finds the cause.
  *
  *     chip 0, e8 ──link──► chip 1, e0 ──NoC──► chip 1, e1 ──link──► chip 0, e9 …
  */
@@ -14,11 +14,11 @@
 typedef enum wg_party_state {
     WG_PARTY_IDLE,    /* its cores are in reset */
     WG_PARTY_STOPPED, /* its cores have ended */
-    WG_PARTY_WAITS,   /* for what comes from outside the tile */
+    WG_PARTY_WAITS,   /* for something from outside the tile */
     WG_PARTY_STUCK    /* the cause is in the tile */
 } wg_party_state;
 
-/* A tile of a cluster that hangs, as it travels between processes. */
+/* A tile of a cluster that hangs, in the form exchanged between processes. */
 typedef struct wg_party {
     uint64_t down_since;                       /* its link; UINT64_MAX: it is up */
     uint32_t chip, x, y, state;                /* wg_party_state */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mesh graph descriptors of tt-metal (.textproto): one mesh of chips, each connected to its neighbours by as many channels. Chips are
- * counted row by row. A descriptor names no channels; here each neighbour gets the next ones of both chips, in the order of the chips. What
- * is for hosts is passed over (host_topology, pinnings, policies); several meshes, switches and express connections are refused.
+ * The mesh graph descriptors of tt-metal (.textproto): one mesh of chips, each connected to its neighbours by the same
+ * number of channels. Chips are numbered row by row. A descriptor names no channels; here each neighbour gets the next
+ * ones of both chips, in the order of the chips. Settings for hosts are skipped (host_topology, pinnings, policies);
+ * several meshes, switches and express connections are refused.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,12 +14,12 @@
 enum { DIMENSIONS = 3, CHANNELS = 64 };
 
 typedef struct mesh {
-    const char *at, *error; /* error: NULL, or what is wrong */
+    const char *at, *error; /* NULL, or the error */
     unsigned meshes, dims, types, size[DIMENSIONS], count;
     bool ring[DIMENSIONS], known, wh;
 } mesh;
 
-/* The next word, number, string or bracket; false: the text is over. */
+/* Reads the next word, number, string or bracket; false: end of text. */
 static bool next(mesh *m, char *room, size_t bytes)
 {
     size_t n = 0;

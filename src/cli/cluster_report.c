@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report of a cluster. Every process writes the part of its chips; the first one puts them together, in the order of the
+ * The report of a cluster. Every process writes the part of its chips; the first one joins them, in the order of the
  * chips, so that the report is the same for any number of processes.
  */
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 enum { SCHEMA = 1 };
 
-/* What a process contributes: records about its chips and about the ends of links at them. */
+/* A process's contribution: records about its chips and about the ends of links at them. */
 typedef enum record_kind { SUMMARY, TEXT, SARIF, PARTIES, TRAFFIC } record_kind;
 
 typedef struct record {
     uint32_t kind, of; /* chip; link */
-    uint64_t bytes;    /* that follow */
+    uint64_t bytes;    /* bytes that follow */
 } record;
 
 typedef struct summary {
@@ -29,7 +29,7 @@ typedef struct traffic {
     wg_cluster_traffic count;
 } traffic;
 
-/* Which of two exit statuses says more. */
+/* The more severe of two exit statuses. */
 static int worse(int a, int b)
 {
     static const int order[] = {WG_EXIT_INTERRUPTED, WG_EXIT_ERROR,     WG_EXIT_HANG,

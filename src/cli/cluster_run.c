@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRETCH = 1 << 17 }; /* cycles between two checks for Ctrl-C */
+enum { STRETCH = 1 << 17 }; /* cycles between two checks for Ctrl-C and for rebalancing */
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
@@ -61,12 +61,12 @@ static bool names_differ(const wg_args *args, unsigned chips, wg_text *error)
     return true;
 }
 
-/* The options as this chip sees them. */
+/* The options for this chip. */
 static bool open_args(wg_cluster_job *r, wg_chip_run *chip, unsigned number)
 {
     wg_args *own = &r->own[number].args;
     *own = *r->args;
-    own->value[WG_OPT_SARIF] = NULL; /* there is one file for all chips */
+    own->value[WG_OPT_SARIF] = NULL; /* one file covers all chips */
     for (unsigned i = 0; i < sizeof named / sizeof *named; i++) {
         const char *name = r->args->value[named[i].option];
         if (named[i].option == WG_OPT_OUTPUT && !name && r->args->command == WG_CMD_TRACE)
@@ -124,7 +124,7 @@ bool wg_cluster_open_chip(wg_cluster_job *r, unsigned i, wg_text *error)
     chip->file.grid = *g;
     chip->file.grid.harvested = harvested;
     chip->file.grid.threads = 1;
-    if (g->seed) /* each chip has its own */
+    if (g->seed) /* each chip has its own seed */
         chip->file.grid.seed = g->seed + i * UINT64_C(0x9E3779B97F4A7C15);
     chip->file.max_cycles = r->file.base.max_cycles;
     return wg_chip_begin(chip, error);
@@ -169,7 +169,7 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
     r->ranks = wg_ranks_open(error);
     if (error->size)
         return false;
-    /* Every chip has its own sinks; those that only count share nothing else, either. */
+    /* Sinks are per chip; sinks that only count share no state at all. */
     const bool counts =
         r->args->command == WG_CMD_RUN && !r->args->value[WG_OPT_TRACE_FILE] && !r->args->value[WG_OPT_LOG];
     unsigned *rank = r->ranks ? wg_cluster_placement(&r->file, r->ranks->ranks) : NULL;
@@ -191,7 +191,7 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
         return false;
     }
     if (r->ranks && r->ranks->ranks > r->file.chips) {
-        if (r->ranks->rank == 0) /* it speaks for all */
+        if (r->ranks->rank == 0) /* one report is enough */
             wg_textf(error, "waitgate: %s has %u chips, too few for %u processes: each has one at least\n",
                      r->file.base.name, r->file.chips, r->ranks->ranks);
         return false;
@@ -228,7 +228,7 @@ static void close_run(wg_cluster_job *r, wg_text *error)
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
 
-/* Do all chips have what their files wait for; has somebody pressed Ctrl-C? */
+/* Do the `until` conditions of all chips hold? Has anybody pressed Ctrl-C? */
 static bool agree(wg_cluster_job *r, bool *waits, bool *holds, bool *interrupted)
 {
     uint64_t value[3] = {1, 1, wg_interrupted() ? 0 : 1};
@@ -251,7 +251,7 @@ static bool failed(const wg_cluster_job *r, wg_text *error)
     return false;
 }
 
-/* The last part of a run that is cut off. */
+/* Watches progress in the last part of a run that --max-cycles will end. */
 static void watch_progress(wg_cluster_job *r)
 {
     for (unsigned i = 0; i < r->file.chips; i++)
@@ -268,7 +268,6 @@ static bool drive(wg_cluster_job *r, wg_text *error)
     const uint64_t stretch = waits ? window : wg_cluster_moves_always() ? 6 * window : STRETCH / window * window;
     uint64_t save_at = wg_save_next(r->args, wg_cluster_cycle(r->cluster));
     uint64_t watch_from = wg_progress_from(wg_cluster_cycle(r->cluster), limit);
-    bool saved = true;
     wg_interrupt_begin();
     for (bool going = true; going;) {
         const uint64_t now = wg_cluster_cycle(r->cluster);
@@ -278,7 +277,13 @@ static bool drive(wg_cluster_job *r, wg_text *error)
             r->stays = true;
         }
         if (now == save_at) {
-            saved = saved && wg_save_due(r->args, now, wg_cluster_save, r, error);
+            /* Only the first process writes: all end together if it cannot. */
+            uint64_t saved = wg_save_due(r->args, now, wg_cluster_save, r, error);
+            const bool agreed = wg_cluster_least(r->cluster, &saved, 1);
+            if (!agreed || !saved) {
+                wg_interrupt_end();
+                return agreed ? false : failed(r, error);
+            }
             save_at = wg_save_next(r->args, now + 1);
         }
         uint64_t next = (now / stretch + 1) * stretch;
@@ -317,7 +322,7 @@ static bool drive(wg_cluster_job *r, wg_text *error)
                 return false;
         }
     const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];
-    return saved && wg_save_missed(r->args, wg_cluster_cycle(r->cluster), save_at, error) &&
+    return wg_save_missed(r->args, wg_cluster_cycle(r->cluster), save_at, error) &&
            (!failure || r->ended != WG_ENDED_HUNG || wg_cluster_save(r, failure, error));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of a cluster file: its own files' view (cluster_run.c, cluster_report.c), and the command line's. */
+/* Internals of a run of a cluster file (cluster_run.c, cluster_report.c), and its interface to the command line. */
 #ifndef WG_CLUSTER_RUN_H
 #define WG_CLUSTER_RUN_H
 
@@ -21,11 +21,11 @@ typedef struct wg_cluster_job {
     wg_cluster *cluster;
     wg_chip_run **chip; /* by number; NULL: of another process */
     uint8_t **text;     /* of chip files */
-    wg_cluster_args *own; /* the options as each chip sees them */
-    wg_text *runs;        /* where the reports go as run objects of SARIF; NULL: nowhere */
-    bool sarif;           /* they are wanted there, or in a file */
+    wg_cluster_args *own; /* the options for each chip */
+    wg_text *runs;        /* destination of the reports as run objects of SARIF; NULL: none */
+    bool sarif;           /* they are requested there, or in a file */
     uint64_t stretches;   /* runs so far, between which chips may move */
-    bool stays;           /* chips stay where they are: something is observed that cannot move */
+    bool stays;           /* chips must not move: the state of an observer cannot be moved */
     wg_ended ended;
     int status;
 } wg_cluster_job;
@@ -33,14 +33,20 @@ typedef struct wg_cluster_job {
 /* cluster_report.c: the report of all processes, at the first one. False: `error` says why. */
 bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error);
 
-/* cluster_run.c: the chip's run begins here. */
+/* cluster_run.c: opens the chip's run. */
 bool wg_cluster_open_chip(wg_cluster_job *r, unsigned chip, wg_text *error);
 
-/* cluster_balance.c: who computes which chip at first, by what there is to do on each; freed by the caller. NULL: no memory. */
+/*
+ * cluster_balance.c: the initial placement of chips on ranks, by their number of programs; freed by the caller. NULL:
+ * no memory.
+ */
 unsigned *wg_cluster_placement(const wg_cluster_file *file, unsigned ranks);
 /* Between two runs of some length: moves a chip from the busiest process to the idlest if that pays. */
 bool wg_cluster_balance(wg_cluster_job *r, wg_text *error);
-/* WAITGATE_MOVE_CHIPS: moves are told on standard error. =always: stretches are a few windows long, and a chip moves after each, whether it pays or not. For tests. */
+/*
+ * WAITGATE_MOVE_CHIPS: moves are reported on standard error. =always: stretches are a few windows long, and a chip
+ * moves after each, whether or not it pays. For tests.
+ */
 bool wg_cluster_moves_always(void);
 
 /* cluster_saved.c: a snapshot of all chips in a file, written by all processes together, and read by any number of them. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of a cluster in files: a header, the snapshots of all chips, then for each chip whose host has memory the chip's
- * number, how many bytes, and these. The first process writes the file; every process reads it and takes its chips, so the
- * number of processes may be another.
+ * Snapshots of a cluster in files: a header, the snapshots of all chips, then, for each chip with host memory, its
+ * number, the size of the memory, and its contents. The first process writes the file; every process reads it and takes
+ * its chips, so the number of processes may change.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -159,7 +159,7 @@ static bool apply(wg_cluster_job *r, const uint8_t *file, size_t bytes, const ch
         return refuse(error, path, wg_cluster_error(r->cluster));
     if (!apply_hosts(r, file + sizeof h + h.machine_bytes, h.host_bytes))
         return refuse(error, path, "the cluster file is not the one of the snapshot: its hosts have other memory");
-    uint64_t *limit = &r->file.base.max_cycles; /* it counts from there, as for chip files */
+    uint64_t *limit = &r->file.base.max_cycles; /* the limit counts from the snapshot, as for chip files */
     const uint64_t now = wg_cluster_cycle(r->cluster);
     *limit = *limit < UINT64_MAX - now ? *limit + now : UINT64_MAX;
     return true;
@@ -171,7 +171,7 @@ bool wg_cluster_resume(wg_cluster_job *r, const char *path, wg_text *error)
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return refuse(error, path, strerror(errno));
-    /* Mapped, since it may be larger than what a process would read: each takes a part. */
+    /* Mapped, since the file may be larger than a process should read: each takes a part. */
     const bool whole = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
     void *bytes = whole ? mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     close(file);

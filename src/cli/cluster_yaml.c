@@ -296,7 +296,7 @@ static bool apply(wg_yaml *p, yaml_node_t *n, const entry *e, wg_cluster_file *f
         if (e->tiles)
             right = wg_chip_add_tiles(p, e->tiles, &m->chip) && right;
         if (!right)
-            break; /* the same errors for all of them */
+            break; /* all of them would have the same errors */
     }
     return right;
 }
@@ -338,8 +338,8 @@ static bool resolve_topology(wg_yaml *p, wg_cluster_file *f)
         for (unsigned i = 0; wg_topology_at(i); i++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
                      wg_topology_at(i)->name);
-        wg_chip_complain(&f->base, f->topology_mark, "`%.60s` is none of %s, and no descriptor (a .yaml or .textproto file)",
-                         f->topology, names);
+        wg_chip_complain(&f->base, f->topology_mark,
+                         "`%.60s` is none of %s, and no descriptor (a .yaml or .textproto file)", f->topology, names);
         return false;
     } else {
         f->base.grid.arch = t->arch;

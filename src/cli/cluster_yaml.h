@@ -12,7 +12,7 @@ typedef struct wg_cluster_wire {
     wg_cluster_link link;
 } wg_cluster_wire;
 
-/* A chip of a cluster: what its entries say, or a chip file. */
+/* A chip of a cluster: the contents of its entries, or a chip file. */
 typedef struct wg_cluster_member {
     wg_chip_file chip;
     const char *path; /* of a chip file; NULL: none */
@@ -21,7 +21,7 @@ typedef struct wg_cluster_member {
 } wg_cluster_member;
 
 typedef struct wg_cluster_file {
-    wg_chip_file base; /* the keys that chip files have, too; the errors */
+    wg_chip_file base; /* the keys shared with chip files; the errors */
     bool arch_given;
     const char *topology; /* a name, or a descriptor's path */
     wg_chip_mark topology_mark;
@@ -38,7 +38,7 @@ void wg_cluster_file_free(wg_cluster_file *file);
 
 /* cluster_descriptor.c: reads the chips and links of a descriptor. False: base.report says why. */
 bool wg_cluster_descriptor(wg_cluster_file *out, const char *path);
-/* cluster_mesh.c: the same of a mesh graph descriptor. */
+/* cluster_mesh.c: the same for a mesh graph descriptor. */
 bool wg_cluster_mesh(wg_cluster_file *out, const char *path, const char *text);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `waitgate diff BEFORE AFTER`: where two saved runs spent different numbers of cycles. Costs are paired by track, cause,
- * holder, file, line and instruction. The rest is paired without the line, in order: an edit shifts the lines below it.
+ * `waitgate diff BEFORE AFTER`: where two saved runs spent different numbers of cycles. Costs are paired by track,
+ * cause, holder, instruction and place. The rest is paired by less and less of the place: the folder may differ, and an
+ * edit shifts the lines below it.
  */
 #include "cli/diff.h"
 
@@ -22,27 +23,53 @@ typedef struct changes {
 
 static int order_texts(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
 
-static int order(const wg_saved_cost *a, const wg_saved_cost *b, bool by_line)
+static const char *name_of(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+/* The parts of its place that distinguish a cost, in the order in which costs are paired. */
+typedef struct place_rule {
+    bool folder, line;
+} place_rule;
+static const place_rule rules[] = {{true, true}, {false, true}, {true, false}, {false, false}};
+
+static int order_lines(const wg_saved_cost *a, const wg_saved_cost *b)
+{
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int order(const wg_saved_cost *a, const wg_saved_cost *b, place_rule rule)
 {
     int way = order_texts(a->who, b->who);
     way = way ? way : order_texts(a->cause, b->cause);
     way = way ? way : order_texts(a->holder, b->holder);
-    way = way ? way : order_texts(a->file, b->file);
-    if (by_line && !way)
-        way = (a->line > b->line) - (a->line < b->line);
+    way = way ? way : rule.folder ? order_texts(a->file, b->file) : order_texts(name_of(a->file), name_of(b->file));
+    if (rule.line && !way)
+        way = order_lines(a, b);
     return way ? way : order_texts(a->instruction, b->instruction);
 }
 
-static int by_place(const void *a, const void *b)
+/* A cost in a list that is sorted by a rule. */
+typedef struct entry {
+    const wg_saved_cost *cost;
+    const place_rule *rule;
+} entry;
+
+/* Costs that the rule does not distinguish stay in the order of their lines. */
+static int by_rule(const void *a, const void *b)
 {
-    return order(*(wg_saved_cost *const *)a, *(wg_saved_cost *const *)b, true);
+    const entry *x = a, *y = b;
+    const int way = order(x->cost, y->cost, *x->rule);
+    return way ? way : order_lines(x->cost, y->cost);
 }
 
-static int by_instruction(const void *a, const void *b)
+static void sort(entry *list, size_t count, const place_rule *rule)
 {
-    const wg_saved_cost *x = *(wg_saved_cost *const *)a, *y = *(wg_saved_cost *const *)b;
-    int way = order(x, y, false);
-    return way ? way : (x->line > y->line) - (x->line < y->line);
+    for (size_t i = 0; i < count; i++)
+        list[i].rule = rule;
+    qsort(list, count, sizeof *list, by_rule);
 }
 
 static uint64_t before_of(const change *c) { return c->before ? c->before->cycles : 0; }
@@ -53,27 +80,39 @@ static uint64_t size_of(const change *c)
     return a > b ? a - b : b - a;
 }
 
-/* Costs with an instruction first, then idle, empty and reset; of each, the largest first. */
+static const wg_saved_cost *shown_of(const change *c) { return c->after ? c->after : c->before; }
+
+/* Nothing to do: such cycles compensate for the change of the run's length. */
+static bool is_rest(const wg_saved_cost *c)
+{
+    static const char *const rest[] = {"idle", "empty", "reset", "parked"};
+    for (unsigned i = 0; c->cause && i < sizeof rest / sizeof *rest; i++)
+        if (strcmp(c->cause, rest[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Work and waits first, then idle, empty, reset and parked; of each, the largest first. */
 static int by_size(const void *a, const void *b)
 {
     const change *c = a, *d = b;
-    const wg_saved_cost *x = c->after ? c->after : c->before, *y = d->after ? d->after : d->before;
-    if (!x->instruction != !y->instruction)
-        return x->instruction ? -1 : 1;
+    const wg_saved_cost *x = shown_of(c), *y = shown_of(d);
+    if (is_rest(x) != is_rest(y))
+        return is_rest(y) ? -1 : 1;
     uint64_t m = size_of(c), n = size_of(d);
-    return m != n ? (m < n) - (m > n) : order(x, y, true);
+    return m != n ? (m < n) - (m > n) : order(x, y, rules[0]);
 }
 
-/*
- * Pairs equal entries of two sorted lists. Pairs go to `out`; the rest stays in the lists, whose lengths shrink.
- */
-static void pair(const wg_saved_cost **a, size_t *as, const wg_saved_cost **b, size_t *bs, bool by_line, changes *out)
+/* Pairs equal costs. Pairs go to `out`; the rest stays in the lists, whose lengths shrink. */
+static void pair(entry *a, size_t *as, entry *b, size_t *bs, const place_rule *rule, changes *out)
 {
     size_t i = 0, k = 0, left_a = 0, left_b = 0;
+    sort(a, *as, rule);
+    sort(b, *bs, rule);
     while (i < *as || k < *bs) {
-        int way = i == *as ? 1 : k == *bs ? -1 : order(a[i], b[k], by_line);
+        int way = i == *as ? 1 : k == *bs ? -1 : order(a[i].cost, b[k].cost, *rule);
         if (way == 0)
-            out->at[out->count++] = (change){a[i++], b[k++]};
+            out->at[out->count++] = (change){a[i++].cost, b[k++].cost};
         else if (way < 0)
             a[left_a++] = a[i++];
         else
@@ -83,31 +122,28 @@ static void pair(const wg_saved_cost **a, size_t *as, const wg_saved_cost **b, s
     *bs = left_b;
 }
 
-static const wg_saved_cost **list(const wg_saved_run *run)
+static entry *list(const wg_saved_run *run)
 {
-    const wg_saved_cost **l = wg_calloc(run->costs + 1, sizeof *l);
+    entry *l = wg_calloc(run->costs + 1, sizeof *l);
     for (size_t i = 0; l && i < run->costs; i++)
-        l[i] = &run->cost[i];
+        l[i].cost = &run->cost[i];
     return l;
 }
 
 /* False: no memory. */
 static bool compare(const wg_saved_run *before, const wg_saved_run *after, changes *out)
 {
-    const wg_saved_cost **a = list(before), **b = list(after);
+    entry *a = list(before), *b = list(after);
     size_t as = before->costs, bs = after->costs;
     out->count = 0;
     out->at = wg_calloc(as + bs + 1, sizeof *out->at);
     bool ok = a && b && out->at;
-    for (unsigned by_line = 2; ok && by_line--;) {
-        qsort(a, as, sizeof *a, by_line ? by_place : by_instruction);
-        qsort(b, bs, sizeof *b, by_line ? by_place : by_instruction);
-        pair(a, &as, b, &bs, by_line, out);
-    }
+    for (unsigned i = 0; ok && i < sizeof rules / sizeof *rules; i++)
+        pair(a, &as, b, &bs, &rules[i], out);
     for (size_t i = 0; ok && i < as; i++)
-        out->at[out->count++] = (change){a[i], NULL};
+        out->at[out->count++] = (change){a[i].cost, NULL};
     for (size_t i = 0; ok && i < bs; i++)
-        out->at[out->count++] = (change){NULL, b[i]};
+        out->at[out->count++] = (change){NULL, b[i].cost};
     size_t kept = 0;
     for (size_t i = 0; i < out->count; i++)
         if (size_of(&out->at[i]))
@@ -145,9 +181,8 @@ static bool is_above(const wg_saved_run *before, const wg_saved_run *after, uint
 
 static void put_place(const wg_saved_cost *c, wg_text *out)
 {
-    const char *slash = c->file ? strrchr(c->file, '/') : NULL;
     if (c->file)
-        wg_textf(out, "%s:%llu  ", slash ? slash + 1 : c->file, (unsigned long long)c->line);
+        wg_textf(out, "%s:%llu  ", name_of(c->file), (unsigned long long)c->line);
     wg_textf(out, "%s", c->instruction ? c->instruction : c->file ? "" : "-");
 }
 
@@ -179,7 +214,7 @@ static void text(const wg_saved_run run[2], const changes *all, uint64_t top, wg
     wg_textf(out, "\n%-20s %9s %9s %9s  %-34s line, instruction\n", "who", "change", "before", "after", "cause");
     for (size_t i = 0; i < all->count && i < top; i++) {
         const change *c = &all->at[i];
-        const wg_saved_cost *shown = c->after ? c->after : c->before;
+        const wg_saved_cost *shown = shown_of(c);
         char cause[96];
         (void)snprintf(cause, sizeof cause, shown->holder ? "%s (%s)" : "%s", shown->cause ? shown->cause : "",
                        shown->holder);
@@ -208,7 +243,7 @@ static void json(const wg_saved_run run[2], const changes *all, uint64_t top, in
     wg_json_open(&j, "changes", '[');
     for (size_t i = 0; i < all->count && i < top; i++) {
         const change *c = &all->at[i];
-        const wg_saved_cost *shown = c->after ? c->after : c->before;
+        const wg_saved_cost *shown = shown_of(c);
         wg_json_open(&j, NULL, '{');
         wg_json_text(&j, "who", shown->who);
         wg_json_text(&j, "cause", shown->cause ? shown->cause : "");
@@ -236,6 +271,8 @@ int wg_command_diff(const wg_args *args, wg_text *out, wg_text *error)
         wg_textf(error, "waitgate: --fail-above: `%s` is not a percentage such as 2%% or 0.5%%\n", limit);
         return WG_EXIT_ERROR;
     }
+    if (args->value[WG_OPT_JSON])
+        top = UINT64_MAX;
     if (!wg_option_number(args, WG_OPT_TOP, "top", &top, error))
         return WG_EXIT_ERROR;
     if (args->files != 2) {

@@ -5,6 +5,8 @@
  *     cycles, program
  *     cost_profile.tracks[].name, cost_profile.tracks[].costs[].cause …
  *     stats.tracks[].name, stats.tracks[].cycles.CAUSE                     if there is no profile
+ *
+ * The costs of a chip are in tiles[], with x and y; those of a cluster in chips[].tiles[], with chip.
  */
 #include "cli/diff.h"
 
@@ -19,8 +21,9 @@ typedef struct reader {
     char key[MOST_DEPTH][KEY]; /* per level: the current key of a mapping; "[]" in an array */
     bool has_key[MOST_DEPTH];  /* of a mapping: its value is next */
     unsigned depth;
-    char *track;
-    wg_saved_cost cost; /* the one that is being read */
+    unsigned base; /* number of levels of the current tile */
+    char *chip, *x, *y, *track;
+    wg_saved_cost cost; /* the current one */
     bool profiled;
     const char *problem;
 } reader;
@@ -58,23 +61,41 @@ static void add_cost(reader *r, wg_saved_cost *c)
         run->cost = more;
         run->room = room;
     }
-    c->who = wg_strdup(r->track ? r->track : "");
+    char who[160];
+    const char *track = r->track ? r->track : "";
+    if (r->chip && r->x && r->y)
+        (void)snprintf(who, sizeof who, "chip %.12s, %.12s-%.12s %.100s", r->chip, r->x, r->y, track);
+    else if (r->x && r->y)
+        (void)snprintf(who, sizeof who, "%.12s-%.12s %.100s", r->x, r->y, track);
+    else
+        (void)snprintf(who, sizeof who, "%.100s", track);
+    c->who = wg_strdup(who);
     run->cost[run->costs++] = *c;
     *c = (wg_saved_cost){0};
 }
 
-static bool at(const reader *r, unsigned depth, const char *const *path)
+static bool at(const reader *r, unsigned base, unsigned depth, const char *const *path)
 {
-    if (r->depth != depth)
+    if (r->depth != base + depth)
         return false;
     for (unsigned i = 0; i < depth; i++)
-        if (path[i] && strcmp(r->key[i], path[i]) != 0)
+        if (path[i] && strcmp(r->key[base + i], path[i]) != 0)
             return false;
     return true;
 }
 
-#define AT(r, ...) \
-    at(r, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), (const char *const[]){__VA_ARGS__})
+#define AT_FROM(r, base, ...) \
+    at(r, base, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), (const char *const[]){__VA_ARGS__})
+#define AT(r, ...) AT_FROM(r, 0, __VA_ARGS__)
+/* Within the current tile. */
+#define IN_TILE(r, ...) AT_FROM(r, (r)->base, __VA_ARGS__)
+
+/* The number of levels that lead to the current tile: none, tiles[], or chips[].tiles[]. */
+static unsigned tile_levels(const reader *r)
+{
+    const unsigned chips = r->depth > 1 && strcmp(r->key[0], "chips") == 0 ? 2 : 0;
+    return r->depth > chips + 1 && strcmp(r->key[chips], "tiles") == 0 ? chips + 2 : chips;
+}
 
 static void keep(char **text, const char *value)
 {
@@ -108,18 +129,24 @@ static void cost_field(reader *r, const char *field, const char *value)
 
 static void value(reader *r, const char *text)
 {
+    r->base = tile_levels(r);
     if (AT(r, "cycles")) {
         number(r, text, &r->run->cycles);
         r->run->has_cycles = true;
     } else if (AT(r, "program")) {
         keep(&r->run->program, text);
-    } else if (AT(r, NULL, "tracks", "[]", "name") &&
-               (strcmp(r->key[0], "stats") == 0 || strcmp(r->key[0], "cost_profile") == 0)) {
+    } else if (AT(r, "chips", "[]", "chip")) {
+        keep(&r->chip, text);
+    } else if (r->base && IN_TILE(r, "x")) {
+        keep(&r->x, text);
+    } else if (r->base && IN_TILE(r, "y")) {
+        keep(&r->y, text);
+    } else if (IN_TILE(r, "stats", "tracks", "[]", "name") || IN_TILE(r, "cost_profile", "tracks", "[]", "name")) {
         keep(&r->track, text);
-    } else if (AT(r, "cost_profile", "tracks", "[]", "costs", "[]", NULL)) {
-        cost_field(r, r->key[5], text);
-    } else if (AT(r, "stats", "tracks", "[]", "cycles", NULL) && !r->profiled) {
-        keep(&r->cost.cause, r->key[4]);
+    } else if (IN_TILE(r, "cost_profile", "tracks", "[]", "costs", "[]", NULL)) {
+        cost_field(r, r->key[r->base + 5], text);
+    } else if (IN_TILE(r, "stats", "tracks", "[]", "cycles", NULL) && !r->profiled) {
+        keep(&r->cost.cause, r->key[r->base + 4]);
         number(r, text, &r->cost.cycles);
         add_cost(r, &r->cost);
     }
@@ -138,7 +165,8 @@ static void opens(reader *r, bool array)
         r->problem = "it is nested too deep";
         return;
     }
-    if (AT(r, "cost_profile", "tracks") && !r->profiled) { /* it has more detail than statistics */
+    r->base = tile_levels(r);
+    if (IN_TILE(r, "cost_profile", "tracks") && !r->profiled) { /* it has more detail than statistics */
         r->profiled = true;
         for (size_t i = 0; i < r->run->costs; i++)
             free_cost(&r->run->cost[i]);
@@ -151,7 +179,8 @@ static void opens(reader *r, bool array)
 static void closes(reader *r)
 {
     r->depth--;
-    if (AT(r, "cost_profile", "tracks", "[]", "costs", "[]"))
+    r->base = tile_levels(r);
+    if (IN_TILE(r, "cost_profile", "tracks", "[]", "costs", "[]"))
         add_cost(r, &r->cost);
     value_over(r);
 }
@@ -226,6 +255,9 @@ bool wg_saved_run_read(wg_saved_run *run, const char *path, wg_text *error)
                  "waitgate: %s: %s. Give files that `waitgate profile --json` or `waitgate run --stats --json` wrote\n",
                  path, r.problem);
     free_cost(&r.cost);
+    free(r.chip);
+    free(r.x);
+    free(r.y);
     free(r.track);
     free(text);
     if (!ok)

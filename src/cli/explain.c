@@ -166,6 +166,12 @@ static bool explain_word(wg_arch_id arch, const char *word, wg_json *j, wg_text 
         show_topic(&topic, j, out);
         return true;
     }
+    const wg_arch_id other = arch == WG_ARCH_BH ? WG_ARCH_WH : WG_ARCH_BH;
+    if (wg_isa_by_name(other, word, strlen(word))) {
+        wg_textf(error, "waitgate: `%s` exists on %s only: --arch %s\n", word, wg_arch_title(other),
+                 other == WG_ARCH_BH ? "bh" : "wh");
+        return false;
+    }
     const char *best = wg_near_best(&near);
     wg_textf(error, "waitgate: nothing is called `%s`%s%s%s\n", word, best ? "; did you mean `" : "", best ? best : "",
              best ? "`?" : "; `waitgate explain` lists findings, `waitgate isa` instructions");
@@ -192,10 +198,14 @@ int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
         if (k && !j)
             wg_text_add(out, "\n", 1);
         if (strcmp(args->file[k], "semaphore") == 0 && k + 1 < args->files &&
-            wg_parse_number(args->file[k + 1], strlen(args->file[k + 1]), &index) && index < 64 &&
-            wg_topic_semaphore(&topic, arch, (unsigned)index)) {
-            show_topic(&topic, j, out);
+            wg_parse_number(args->file[k + 1], strlen(args->file[k + 1]), &index)) {
             k++;
+            if (index < 64 && wg_topic_semaphore(&topic, arch, (unsigned)index)) {
+                show_topic(&topic, j, out);
+            } else {
+                wg_textf(error, "waitgate: there is no semaphore %s: they are 0 to 7\n", args->file[k]);
+                status = WG_EXIT_ERROR;
+            }
         } else if (!explain_word(arch, args->file[k], j, out, error)) {
             status = WG_EXIT_ERROR;
         }

@@ -211,6 +211,9 @@ static const char *const ended_by[] = {
 #define ENDED_LATCH "its condition is met; then one more cycle passes"
 #define ENDED_UNIT "the unit takes the next instruction"
 #define ENDED_HOLDER "the party that the report names moves"
+#define ENDED_TIME "some cycles have passed; nobody has to act"
+#define ENDED_TURN "the others have had their turn"
+#define ENDED_ANSWER "an earlier access to memory or to a register completes"
 #define ENDED_SCALAR "the Scalar Unit completes the instruction"
 #define ENDED_UNPACKERS "the unpacker knows its first address"
 #define ENDED_MUTEX "the thread that holds the mutex executes ATRELM"
@@ -245,6 +248,33 @@ static void stall_topic(wg_topic *t, unsigned reason)
     if (*ended_by[reason])
         wg_textf(row(t, "until"), "%s", ended_by[reason]);
     wg_textf(row(t, "seen in"), "`run --stats`, `profile`, `--timeline`, hang reports, the event stall-begin");
+}
+
+/* ---- causes in a profile, stalls apart ---- */
+
+static const struct {
+    const char *word, *of, *means;
+} causes[] = {
+    {"executing", "core", "an instruction entered EX1 in this cycle"},
+    {"polling", "core",
+     "the core repeats a loop that stores nothing and computes the same results each time; the profile names the "
+     "address "
+     "that is polled, and who ended it"},
+    {"parked", "core", "the core is at ebreak, ecall or a branch to itself: its program has ended"},
+    {"reset", "core", "the core is held in reset"},
+    {"issued", "thread", "an instruction passed the Wait Gate"},
+    {"empty", "thread", "no instruction has reached the Wait Gate; in parentheses, the core that pushes the next one"},
+    {"busy", "unit", "the unit executes an instruction"},
+    {"idle", "unit", "no instruction is in the unit; in parentheses, the thread that fed it last"},
+};
+enum { CAUSES = sizeof causes / sizeof *causes };
+
+static void cause_topic(wg_topic *t, unsigned i)
+{
+    t->kind = "cause";
+    wg_textf(&t->title, "%s: where cycles of a %s went", causes[i].word, causes[i].of);
+    wg_textf(row(t, "means"), "%s", causes[i].means);
+    wg_textf(row(t, "seen in"), "`run --stats`, `profile`, `report`, `diff`");
 }
 
 /* ---- semaphores ---- */
@@ -328,6 +358,13 @@ bool wg_topic_find(wg_topic *t, wg_arch_id arch, const char *word, wg_near *near
             return true;
         }
     }
+    for (unsigned i = 0; i < CAUSES; i++) {
+        if (strcasecmp(causes[i].word, word) == 0) {
+            cause_topic(t, i);
+            return true;
+        }
+        wg_near_offer(near, causes[i].word);
+    }
     for (unsigned i = 0; i < SEMAPHORES; i++) {
         if (strcasecmp(semaphore_names[i], word) == 0)
             return wg_topic_semaphore(t, arch, i);
@@ -357,6 +394,8 @@ void wg_topic_words(wg_text *out, bool insns_only)
         char room[64];
         wg_textf(out, "%s ", stall_word(i, room, sizeof room));
     }
+    for (unsigned i = 0; i < CAUSES; i++)
+        wg_textf(out, "%s ", causes[i].word);
     for (unsigned i = 0; i < SEMAPHORES; i++)
         wg_textf(out, "%s ", semaphore_names[i]);
     for (unsigned i = 0; i < WG_F_COUNT; i++)

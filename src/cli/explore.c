@@ -122,7 +122,7 @@ static void on_interrupt(int number)
         atomic_store(&b->stop, true);
 }
 
-/* Of several ranks each takes every so manieth trial. */
+/* With several ranks, each takes every n-th trial. */
 static unsigned ranks_of(const wg_explorer *x) { return x->ranks ? x->ranks->ranks : 1; }
 static unsigned rank_of(const wg_explorer *x) { return x->ranks ? x->ranks->rank : 0; }
 
@@ -222,7 +222,7 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
 
 /* ---- several ranks ---- */
 
-/* The outcome of a trial, as it travels to the first rank; behind the trials: what the rank says of itself. */
+/* The outcome of a trial, as sent to the first rank; after the trials: the rank's own statistics. */
 typedef struct shared_outcome {
     uint64_t trial;
     wg_outcome outcome;
@@ -253,7 +253,7 @@ static bool take_part(wg_explorer *x, board *b, const wg_message *part)
     return true;
 }
 
-/* All outcomes come to the first rank. */
+/* Collects all outcomes at the first rank. */
 static bool share_outcomes(wg_explorer *x, board *b, wg_text *error)
 {
     wg_message mine = {0}, *all = wg_calloc(ranks_of(x), sizeof *all);
@@ -435,7 +435,7 @@ static bool ignored(void *session, const wg_race *race) { return wg_check_ignore
 static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
 {
     uint64_t runs = 1000, budget = 60, seed = 1, jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (jobs < 1 || jobs > MOST_JOBS || x->ranks) /* ranks: mpirun has started as many as there should be */
+    if (jobs < 1 || jobs > MOST_JOBS || x->ranks) /* ranks: mpirun has started the right number */
         jobs = 1;
     if (!number(args, WG_OPT_RUN_COUNT, "runs", 1, MOST_RUNS, &runs, error) ||
         !number(args, WG_OPT_BUDGET, "budget", 0, UINT32_MAX, &budget, error) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a race matter? For each race the program is run again with a delay at one of its parties, as `explore` does. If such a run
- * leaves anything else in memory or registers, or ends otherwise, the race is graded wrong, and the delay is its witness; if no run
- * does, unordered.
+ * Does a race matter? For each race the program is run again with a delay at one of its parties, as `explore` does. If
+ * such a run leaves other values in memory or registers, or ends differently, the race is graded wrong, with the delay
+ * as its witness; otherwise it is graded unordered.
  */
 #include "cli/again.h"
 #include "cli/explore.h"
@@ -21,7 +21,7 @@ typedef struct grading {
     bool *found;
 } grading;
 
-/* A run of the program, with all that it leaves behind. */
+/* Runs the program, and records everything that it leaves behind. */
 static bool run(void *session, wg_outcome *out)
 {
     if (!wg_explore_run(session, out))

@@ -10,14 +10,14 @@
 
 enum { TRIED = 64, SHOWN = 4 };
 
-/* An element of an input that is no finite number. */
+/* An element of an input that is not a finite number. */
 typedef struct suspect {
     unsigned x, y;
     uint64_t address;
     wg_type type;
-    const wg_input *input; /* NULL: nobody said what it is */
+    const wg_input *input; /* NULL: unknown */
     uint32_t bits;
-    bool made_it; /* by itself, the others being 1, it changes the element */
+    bool made_it; /* by itself, with the others set to 1, it changes the element */
 } suspect;
 
 struct wg_suspects {
@@ -27,10 +27,10 @@ struct wg_suspects {
     wg_element element;
     wg_type unknown;
     suspect list[TRIED];
-    size_t count, more; /* more: that were not tried */
+    size_t count, more; /* more: not tried */
     const suspect *kept;
-    uint32_t bits;    /* of the element, when it was last looked at */
-    uint32_t without; /* its bits if all of them were 1 */
+    uint32_t bits;    /* of the element, when last read */
+    uint32_t without; /* its bits with all of them set to 1 */
 };
 
 wg_suspects *wg_suspects_new(wg_debugging *g, wg_who who, const wg_element *element, wg_type unknown)
@@ -69,7 +69,7 @@ static const wg_input *input_at(const wg_suspects *s, unsigned x, unsigned y, ui
     return NULL;
 }
 
-/* "a.npy[17,9] (0x30122)", or what of that is known. */
+/* "a.npy[17,9] (0x30122)", or the known part of it. */
 static void suspect_text(const suspect *p, wg_text *out)
 {
     const wg_input *input = p->input;
@@ -121,7 +121,7 @@ void wg_suspects_input(void *suspects, unsigned x, unsigned y, uint64_t first, u
         wg_textf(out, " and %u more", odd - SHOWN);
 }
 
-/* ---- Which of them made it so ---- */
+/* ---- The culprits ---- */
 
 static void all_but_one(void *user)
 {
@@ -143,7 +143,7 @@ static void look(void *user)
     s->bits = wg_element_bits(&s->element, bytes);
 }
 
-/* Each by itself, against none of them. */
+/* Tries each by itself, against none of them. */
 static bool try_each(wg_suspects *s)
 {
     s->kept = NULL;

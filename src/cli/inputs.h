@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host put into memory before a run, element by element: for `waitgate why`, which names the elements that a value
- * came from, and finds out which of them made a result NaN or infinite.
+ * The memory contents that the host wrote before a run, element by element: for `waitgate why`, which names the
+ * elements that a value came from, and finds out which of them made a result NaN or infinite.
  */
 #ifndef WG_CLI_INPUTS_H
 #define WG_CLI_INPUTS_H
@@ -10,7 +10,9 @@
 #include "text/types.h"
 
 typedef struct wg_suspects wg_suspects;
-/* `unknown`: the type of inputs whose type nobody gave; WG_TYPE_RAW: they are not looked at. `element`: NULL, or what is explained. */
+/*
+ * `unknown`: the type of inputs without one; WG_TYPE_RAW: they are skipped. `element`: NULL, or the element to explain.
+ */
 wg_suspects *wg_suspects_new(wg_debugging *g, wg_who who, const wg_element *element, wg_type unknown);
 void wg_suspects_free(wg_suspects *s);
 /* For wg_why_desc. */

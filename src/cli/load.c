@@ -108,7 +108,7 @@ bool wg_load_programs(wg_session *s, wg_text *error)
     for (unsigned i = 0; i < WG_CORES; i++) {
         if (s->elf[i] && !wg_load_elf(s->dev, s->elf[i], i, s->release >> i & 1, error))
             return false;
-        /* Named by --release and without a program: it starts at its reset vector, whatever is there. */
+        /* Named by --release and without a program: it starts at its reset vector, whatever the memory contains. */
         if (!s->elf[i] && s->release >> i & 1)
             wg_core_release(s->dev, (wg_core_id)i, wg_reset_vector(s->dev->tile, i));
     }

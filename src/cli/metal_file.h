@@ -27,7 +27,7 @@ typedef struct wg_metal_tiles {
 } wg_metal_tiles;
 
 typedef struct wg_metal_buffer_entry {
-    wg_chip_image data; /* what it is filled with, and the type of all its files; first, for wg_yaml_image_* */
+    wg_chip_image data; /* its contents, and the type of all its files; first, for wg_yaml_image_* */
     wg_chip_mark mark;
     const char *name;
     unsigned memory; /* wg_metal_memory */
@@ -51,7 +51,7 @@ typedef struct wg_metal_kernel_entry {
 typedef struct wg_metal_cb_entry {
     wg_chip_mark mark;
     uint64_t id, bytes, page;
-    const char *buffer; /* whose memory it is; NULL: its own */
+    const char *buffer; /* whose memory it shares; NULL: its own */
     wg_metal_tiles at;
 } wg_metal_cb_entry;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chip file's programs of tt-metal. The host of tt-metal is this file: it looks at the chip every so many cycles, and acts.
+ * A chip file's programs of tt-metal. This file acts as the host of tt-metal: it checks the chip at regular intervals,
+ * and acts.
  *
  *     open: buffers, firmware ──► boot ──► launch program 0 ──► … ──► launch program n ──► end: compare, dump
  */
@@ -224,7 +225,7 @@ void wg_metal_close(wg_metal_run *m)
 
 /* ---- Launching ------------------------------------------------------------------------------------------- */
 
-/* A program in the library's terms; what it needs for that lives here. */
+/* A program in the library's terms, and the memory for it. */
 typedef struct launching {
     wg_metal_kernel *kernel;
     wg_metal_cb *cb;
@@ -289,7 +290,7 @@ static bool kernel(wg_chip_run *r, launching *l, const wg_metal_kernel_entry *e,
     return right;
 }
 
-/* Circular buffers get L1 from its lower end, one after the other, unless they share a buffer's. */
+/* Circular buffers are allocated in L1 from its lower end upwards, unless they share a buffer's memory. */
 static bool circular_buffers(wg_chip_run *r, const wg_metal_program_entry *p, wg_metal_cb *out)
 {
     uint64_t free_l1 = wg_metal_free_l1(r->metal->metal);
@@ -311,7 +312,7 @@ static bool circular_buffers(wg_chip_run *r, const wg_metal_program_entry *p, wg
     return right;
 }
 
-/* Hang reports know where this program has its semaphores. */
+/* Tells hang reports where this program's semaphores are. */
 static void watch_semaphores(wg_chip_run *r, wg_session *s)
 {
     wg_metal_launched at;
@@ -419,7 +420,7 @@ static double value_of(uint32_t single)
     return (double)f;
 }
 
-/* Values equal, or apart by at most `within`, relative to those above 1. */
+/* Are the values equal, or apart by at most `within`, relative to those above 1? */
 static bool close_to(double got, double wanted, double within)
 {
     if (isnan(got) || isnan(wanted))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of tt-metal in a chip file: opened, launched one after the other, their buffers compared and dumped. */
+/* Programs of tt-metal in a chip file: opened and launched in order, their buffers compared and dumped. */
 #ifndef WG_METAL_RUN_H
 #define WG_METAL_RUN_H
 
@@ -7,7 +7,7 @@
 
 typedef struct wg_metal_run wg_metal_run;
 
-/* How many tiles run kernels, for those who make room for them. */
+/* The number of tiles that run kernels, for allocations. */
 size_t wg_metal_kernel_tiles(const wg_chip_file *file);
 /* Opens the section `metal`: its files, and a session for each tile that runs kernels. */
 bool wg_metal_open(wg_chip_run *r, wg_text *error);
@@ -21,7 +21,7 @@ typedef enum wg_metal_turn {
     WG_METAL_FINISHED, /* the last one has ended */
     WG_METAL_FAILED    /* `error` says why */
 } wg_metal_turn;
-/* The host's turn, in a cycle in which it looks at the chip. The same cycle always gives the same turn. */
+/* The host's turn, in a cycle in which it checks the chip. The same cycle always gives the same turn. */
 wg_metal_turn wg_metal_look(wg_chip_run *r, wg_text *error);
 
 /* The host's state, for a debugger that goes back. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser of a chip file's section `metal`. What depends on the chip (is there such a tile?) is checked when it is opened. */
+/*
+ * The parser of a chip file's section `metal`. Properties of the chip (does the tile exist?) are checked when it is
+ * opened.
+ */
 #include "cli/metal_file.h"
 
 #include <math.h>
@@ -428,7 +431,7 @@ static bool section_workers(wg_yaml *p, yaml_node_t *n, void *into)
 static bool section_buffers(wg_yaml *p, yaml_node_t *n, void *into) { return each(p, n, buffer, into); }
 static bool section_programs(wg_yaml *p, yaml_node_t *n, void *into) { return each(p, n, program, into); }
 
-/* Any names: whether the layout has them is not known here. */
+/* Any names: the layout's names are not known here. */
 static bool section_layout(wg_yaml *p, yaml_node_t *n, void *into)
 {
     wg_metal_file *f = into;

@@ -97,7 +97,7 @@ static const char *place(void *user, unsigned core, uint32_t pc, char *room, siz
     return room;
 }
 
-/* The first address behind a function or label. */
+/* The first address after a function or label. */
 static uint32_t end_of(const wg_elf *elf, const wg_elf_symbol *s)
 {
     if (s->bytes)
@@ -116,7 +116,7 @@ static const char *function(void *user, unsigned core, uint32_t pc, uint32_t *lo
     const wg_elf_symbol *symbol = elf ? wg_elf_function(elf, pc) : NULL;
     if (bytes)
         room[0] = 0;
-    if (!elf && !s->host_elf) { /* nothing is known of any address */
+    if (!elf && !s->host_elf) { /* no address is known */
         *low = 0;
         *high = UINT32_MAX;
     }

@@ -28,7 +28,7 @@ bool wg_outputs_watch(wg_outputs *o, wg_session *s, const wg_trace_tile *tile, w
 /* The run is over. First for each session, then for the files. */
 void wg_outputs_end(wg_session *s, uint64_t cycle);
 bool wg_outputs_close(wg_outputs *o, wg_text *error);
-void wg_outputs_free(wg_outputs *o); /* the files that were not closed do not come into being */
+void wg_outputs_free(wg_outputs *o); /* files not closed are never created */
 
 /* The trace's name: --trace, or the output of `waitgate trace`. NULL: none. */
 const char *wg_trace_wanted(const wg_args *args);

@@ -5,7 +5,7 @@
 
 #include "cli/session.h"
 
-enum { WG_PAGE_BOXES = 120000, WG_PAGE_SOURCES = 48 }; /* boxes on a page unless --boxes says otherwise: some 3 MB */
+enum { WG_PAGE_BOXES = 120000, WG_PAGE_SOURCES = 48 }; /* boxes on a page unless --boxes is given: some 3 MB */
 
 typedef struct wg_page_boxes {
     wg_json *j;

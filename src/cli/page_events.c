@@ -10,7 +10,7 @@
 
 /* ---- Values over time ---- */
 
-/* Doubles the room of a list up to `most`. False: it stays as it is. */
+/* Doubles the room of a list up to `most`. False: it is unchanged. */
 static bool make_room(void **list, size_t count, size_t *room, size_t most, size_t size)
 {
     if (count < *room)
@@ -44,7 +44,7 @@ static void step(wg_page *p, uint64_t cycle, unsigned row, uint64_t value)
     p->step[p->steps++] = (wg_page_step){cycle, (uint16_t)row, (uint16_t)value};
 }
 
-/* The counts of circular buffers that were written take effect some cycles later. */
+/* Written counts of circular buffers take effect some cycles later. */
 static void look_at_buffers(wg_page *p, uint64_t cycle)
 {
     const wg_tile *t = p->dev->tile;
@@ -74,7 +74,7 @@ static void written(wg_page *p, uint32_t address)
         p->changing |= UINT64_C(1) << cb;
 }
 
-/* ---- The way of an instruction ---- */
+/* ---- The path of an instruction ---- */
 
 static void pushed(wg_page *p, const wg_event *e, unsigned thread)
 {
@@ -92,7 +92,7 @@ static void expanded(wg_page *p, const wg_event *e, unsigned thread)
     p->inside[thread][e->id % WG_PAGE_INSIDE] = (wg_page_inside){e->id, e->cycle, push, UINT64_MAX};
 }
 
-/* Threads work in order: what was pushed before it has left, too. */
+/* Threads work in order: earlier pushes have left, too. */
 static void leaves_queue(wg_page *p, const wg_event *e, unsigned thread)
 {
     unsigned n = 0;

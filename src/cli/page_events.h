@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a report's page shows besides the costs: values over time, and the way of each instruction. */
+/* The contents of a report's page besides the costs: values over time, and the path of each instruction. */
 #ifndef WG_CLI_PAGE_EVENTS_H
 #define WG_CLI_PAGE_EVENTS_H
 
@@ -22,7 +22,7 @@ typedef struct wg_page_step {
 typedef struct wg_page_way {
     uint64_t issued;
     uint32_t entered, pushed; /* cycles before that: when it was pushed or made; when the push was that made it */
-    uint32_t in_unit;         /* cycles; 0: it is there still */
+    uint32_t in_unit;         /* cycles; 0: it is still there */
     uint8_t thread, unit;
     bool made; /* by a MOP or REPLAY */
 } wg_page_way;
@@ -31,14 +31,14 @@ typedef struct wg_page_way {
 enum { WG_PAGE_STEPS = 1 << 19, WG_PAGE_WAYS = 1 << 18, WG_PAGE_INSIDE = 1024 };
 typedef struct wg_page_inside {
     uint64_t id, entered, pushed;
-    uint64_t way; /* its number among all; UINT64_MAX: it has not passed */
+    uint64_t way; /* its index among all; UINT64_MAX: it has not passed */
 } wg_page_inside;
 
 typedef struct wg_page {
     const wg_device *dev;
     wg_page_step *step;
     size_t steps, step_room;
-    uint16_t before[WG_ROWS]; /* values when the first step that is kept came */
+    uint16_t before[WG_ROWS]; /* values at the first step kept */
     uint16_t now[WG_ROWS];
     wg_page_way *way;
     size_t ways, way_room;
@@ -47,7 +47,7 @@ typedef struct wg_page {
     uint64_t queued[WG_THREADS][WG_PAGE_INSIDE]; /* ids in the order of their pushes */
     unsigned first[WG_THREADS], pushes[WG_THREADS];
     uint64_t changing; /* bit per circular buffer: a count was written, and has not changed yet */
-    uint64_t clearing; /* firmware clears one count after the other */
+    uint64_t clearing; /* firmware clears the counts one after another */
     uint16_t counts[WG_CBS][2];
     bool failed; /* out of memory */
 } wg_page;
@@ -59,8 +59,9 @@ void wg_page_event(void *page, const wg_event *e);
 /* "steps": a list of rows, each with its name, its largest value, and cycles and values: differences, alternating. */
 void wg_page_steps(const wg_page *p, uint64_t from, uint64_t to, wg_json *j);
 /*
- * "ways": for each thread the instructions that passed in these cycles, five numbers each: cycles since the one before, cycles
- * since it was pushed or made, cycles from the push to that (-1: the push is its own), the unit's number, cycles in it.
+ * "ways": for each thread the instructions that passed in these cycles, five numbers each: cycles since the previous
+ * one, cycles since it was pushed or expanded, cycles from the push to the expansion (-1: not expanded), the unit's
+ * number, cycles in it.
  */
 void wg_page_ways(const wg_page *p, uint64_t from, uint64_t to, wg_json *j);
 

@@ -96,7 +96,7 @@ static bool tensix_insertion(patcher *p, site *s, const wg_insertion *i)
     return (i->what <= WG_INSERT_WAIT_POST ? p->semaphore : p->mutex) < 8 && add_insn(p, s, i->behind, text);
 }
 
-/* Loads back the stored word, or uses the loaded value's register. */
+/* Reads the stored word back, or uses the loaded value's register. */
 static bool value_back(site *s, bool behind, uint32_t word, unsigned scratch, bool store)
 {
     if ((word & 0x7F) != (store ? OPCODE_STORE : OPCODE_LOAD))

@@ -35,7 +35,7 @@ bool wg_milestone_parse(const char *text, uint64_t *cycle, wg_milestone *mark);
 bool wg_every_track(unsigned track);
 /* The costs of these tracks by line and cause, the largest first. */
 wg_rows wg_rows_of(const wg_profiled *all, bool (*kind)(unsigned));
-/* Of the critical path between two cycles; *begin: where it begins. */
+/* Of the critical path between two cycles; *begin: its first cycle. */
 wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t *begin);
 void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t length, wg_text *out);
 void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t top, wg_text *out);
@@ -55,7 +55,7 @@ bool wg_profile_buffer(const wg_session *s, const wg_cost *c, unsigned *cb, bool
 const char *wg_profile_ended_at(wg_session *s, const wg_cost *c, char *room, size_t bytes);
 void wg_row_place(const wg_row *r, char *room, size_t bytes);
 
-/* --annotate: the costs beside source lines, or beside instructions (annotate.c). */
+/* --annotate: the costs next to source lines or instructions (annotate.c). */
 enum { WG_ANNOTATE_SOURCE, WG_ANNOTATE_INSTRUCTIONS, WG_ANNOTATE_NONE };
 void wg_annotate(const wg_profiled *all, unsigned how, wg_text *out);
 

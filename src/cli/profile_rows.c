@@ -314,7 +314,7 @@ wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t 
     return t;
 }
 
-/* A unit that is at work in so much of the time, in percent, bounds the run. */
+/* A unit that works for this percentage of the time bounds the run. */
 #define BOUNDS 90.0
 
 static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
@@ -333,7 +333,7 @@ static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
              named ? cause : wg_doing_text(r->cost.track, r->cost.doing));
 }
 
-/* The unit that is at work in most of the cycles between the first work of a unit that computes and the last. */
+/* The unit that works in most cycles between the first and the last work of any unit that computes. */
 static void busiest_unit(const wg_costs *p, wg_text *out)
 {
     static const uint8_t computing[] = {WG_AGENT_UNPACK0, WG_AGENT_UNPACK1, WG_AGENT_MATRIX, WG_AGENT_VECTOR,

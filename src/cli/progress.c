@@ -6,6 +6,10 @@
 #include "cli/session.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/findings.h"
 
 enum { WATCHED = 50000, LOADS = 3 };
 
@@ -69,12 +73,33 @@ static bool works(const wg_session *s, unsigned track)
     return s->rounds->acted[track] && now - (s->rounds->acted[track] - 1) <= watched / 2 + 1;
 }
 
+/* Has the core left its program? Its thread only gets what it finds there. */
+static bool is_lost(const wg_session *s, unsigned track)
+{
+    const unsigned core = track < WG_CORES ? track : WG_CORE_T0 + track - WG_AGENT_THREAD0;
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
+        const wg_finding *f = wg_finding_at(s->dev, i);
+        const bool fed_by_b = track == WG_AGENT_THREAD0 && f->agent == WG_AGENT_CORE_B;
+        if (f->code == WG_F_CORE_NO_CODE && (f->agent == core || fed_by_b))
+            return true;
+    }
+    return false;
+}
+
+static void say_lost(said *t, const wg_session *s)
+{
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (is_lost(s, i) && runs(s->hang, i))
+            say(t, "Core %s has left its program and executes zeros, as the finding core-left-program says. ",
+                wg_agent_name_of(s->dev, i));
+}
+
 static void say_workers(said *t, wg_session *s)
 {
     const wg_hang *h = s->hang;
     for (unsigned i = 0; i <= WG_AGENT_THREAD2; i++) {
         bool core = i < WG_CORES;
-        if (!works(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
+        if (!works(s, i) || is_lost(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
             continue;
         say(t, "%s%s %s", t->count++ ? ", " : "The run still makes progress: ", core ? "core" : "thread",
             core ? wg_agent_name_of(s->dev, i) : (const char *[]){"0", "1", "2"}[i - WG_AGENT_THREAD0]);
@@ -85,7 +110,27 @@ static void say_workers(said *t, wg_session *s)
         say(t, ". ");
 }
 
-void wg_progress_verdict(wg_session *s)
+/* Do cores that only repeat themselves wait for each other in a circle? Then that is said. */
+static bool say_circle(said *t, wg_session *s, bool others)
+{
+    wg_hang *again = wg_calloc(1, sizeof *again);
+    if (!again)
+        return false;
+    s->history.repeating = s->hang->repeating;
+    wg_hang_inspect(s->dev, &s->history, false, again);
+    s->history.repeating = 0;
+    const bool circle = again->circular;
+    if (circle) {
+        say(t, "%s%s", others ? "Others never will. " : "The run would never end. ", again->story);
+        again->repeating = s->hang->repeating;
+        memcpy(again->progress, s->hang->progress, sizeof again->progress);
+        *s->hang = *again;
+    }
+    free(again);
+    return circle;
+}
+
+void wg_progress_verdict(wg_session *s, bool alone)
 {
     wg_hang *h = s->hang;
     said t = {h->progress, sizeof h->progress, 0};
@@ -98,10 +143,13 @@ void wg_progress_verdict(wg_session *s)
             h->repeating |= 1u << i;
             repeating++;
         }
+    say_lost(&t, s);
     say_workers(&t, s);
     bool others = t.count != 0;
+    if (repeating && alone && say_circle(&t, s, others))
+        return;
     if (repeating && !others)
-        say(&t, "Nothing makes progress: ");
+        say(&t, alone ? "Nothing makes progress: " : "Nothing on this tile makes progress by itself: ");
     t.count = 0;
     for (unsigned i = 0; i < WG_CORES; i++)
         if (h->repeating >> i & 1) {
@@ -113,7 +161,9 @@ void wg_progress_verdict(wg_session *s)
         }
     if (repeating)
         say(&t, ". ");
-    if (repeating && !others)
+    if (repeating && !others && !alone)
+        say(&t, "Another tile, or a link, may still change what it waits for.");
+    else if (repeating && !others)
         say(&t, repeating > 1
                     ? "Let one of them change what another waits for before it waits itself; more cycles do not help."
                     : "Something must change the word it polls; more cycles do not help.");

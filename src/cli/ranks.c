@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several processes: mpirun tells each in its environment how many there are. The library that talks MPI is loaded only then,
- * so that nothing else needs MPI.
+ * Several processes: mpirun tells each in its environment how many there are. The library that uses MPI is loaded only
+ * then, so that nothing else needs MPI.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static unsigned started_with(void)
     return 1;
 }
 
-/* Next to the program, then in ../lib and where libraries are. */
+/* Next to the program, then in ../lib and in the system's library folders. */
 static void *load(wg_text *tried)
 {
     const char *given = getenv("WAITGATE_MPI");
@@ -100,7 +100,7 @@ void wg_ranks_close(wg_transport *ranks, int status, wg_text *error)
 {
     if (!ranks)
         return;
-    if (status == WG_EXIT_ERROR && error->size) { /* the others wait for this one: they end with it */
+    if (status == WG_EXIT_ERROR && error->size) { /* the others wait for this one, and end with it */
         fwrite(wg_text_of(error), 1, error->size, stderr);
         fflush(stderr);
         error->size = 0;

@@ -6,11 +6,14 @@
 #include "cluster/transport.h"
 #include "text/text.h"
 
-/* Has mpirun started this process? Then its output is not a terminal's, whatever the system says. */
+/* Has mpirun started this process? Then its output is not a terminal, whatever the system says. */
 bool wg_ranks_started(void);
 /* The transport between the processes; NULL, and `error` is empty: there is no other process. */
 wg_transport *wg_ranks_open(wg_text *error);
-/* The work is done. If it has failed here (WG_EXIT_ERROR), `error` is printed once, and all processes end. NULL: nothing to do. */
+/*
+ * The work is done. If it failed here (WG_EXIT_ERROR), `error` is printed once, and all processes end. NULL: nothing to
+ * do.
+ */
 void wg_ranks_close(wg_transport *ranks, int status, wg_text *error);
 /* For a process that works alone from now on, whatever started its parent. */
 void wg_ranks_forget(void);

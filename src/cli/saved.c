@@ -10,7 +10,7 @@
 enum { VERSION = 1, NAMES = 4096 };
 static const char magic[8] = {'w', 'g', 's', 'a', 'v', 'e', 'd', '\n'};
 
-/* A file: this, then the device's snapshot. */
+/* A file: this header, then the device's snapshot. */
 typedef struct header {
     char magic[8];
     uint64_t sum; /* of everything after it */

@@ -38,14 +38,17 @@ bool wg_saved_chip_apply(const wg_saved_chip *c, wg_grid *grid, uint8_t *host, u
 bool wg_saved_chip_write(wg_grid *grid, const wg_grid_desc *chip, const char *name, const uint8_t *host,
                          uint64_t host_bytes, const char *path, wg_text *error);
 
-/* --save-at, --save-every: the next cycle at which one is to be written, from `from` on; UINT64_MAX: none. */
+/* --save-at, --save-every: the next cycle, from `from` on, at which one is to be written; UINT64_MAX: none. */
 uint64_t wg_save_next(const wg_args *args, uint64_t from);
-/* Writes those of this cycle. */
+/* Writes those due in this cycle. */
 bool wg_save_due(const wg_args *args, uint64_t cycle, bool (*write)(void *user, const char *path, wg_text *error),
                  void *user, wg_text *error);
-/* The run has ended, and the next one was due in this cycle: is one of --save-at left? Complains then and gives false. */
+/*
+ * The run has ended, and the next one was due in this cycle: is one of --save-at left? Then reports it and returns
+ * false.
+ */
 bool wg_save_missed(const wg_args *args, uint64_t ended, uint64_t due, wg_text *error);
-/* Are these options understood? */
+/* Are these options valid? */
 bool wg_save_check(const wg_args *args, wg_text *error);
 
 #endif

@@ -10,10 +10,10 @@
 enum { VERSION = 1, NAME = 4096 };
 static const char magic[8] = {'w', 'g', 's', 'c', 'h', 'i', 'p', '\n'};
 
-/* A file: this, then the chip's snapshot, then the host's memory. */
+/* A file: this header, then the chip's snapshot, then the host's memory. */
 typedef struct header {
     char magic[8];
-    uint64_t sum; /* of everything behind it */
+    uint64_t sum; /* of everything after it */
     uint32_t version, arch, profile, reserved;
     uint64_t cycle, machine_bytes, host_bytes;
     char name[NAME]; /* of the chip file */

@@ -379,7 +379,7 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
     }
     if (wg_check_wanted(args) && !wg_check_open(s, error))
         return false;
-    if (s->saved) /* what is watched begins where the snapshot does */
+    if (s->saved) /* observation starts where the snapshot does */
         return wg_session_load(s, error) && open_sinks(s, error);
     return open_sinks(s, error) && wg_session_load(s, error);
 }
@@ -391,7 +391,7 @@ bool wg_session_load(wg_session *s, wg_text *error)
         return false;
     if (!wg_load_programs(s, error))
         return false;
-    for (size_t i = 0; i < args->givens; i++) /* over what a program reserves there */
+    for (size_t i = 0; i < args->givens; i++) /* replaces the contents that a program reserves there */
         if (args->given[i].option == WG_OPT_LOAD && !wg_load_memory(s, args->given[i].value, error))
             return false;
     return !s->saved || wg_saved_apply(s, error);
@@ -417,8 +417,10 @@ bool wg_session_run(wg_session *s, wg_text *error)
             return false;
         }
         wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
+        if (s->ended == WG_ENDED_HUNG && !wg_blame_polls(s, error))
+            return false;
         if (s->ended == WG_ENDED_LIMIT)
-            wg_progress_verdict(s);
+            wg_progress_verdict(s, true);
     }
     if (s->args->command != WG_CMD_EXPLORE && !s->saved && !wg_blame_findings(s, error))
         return false;

@@ -48,7 +48,7 @@ typedef struct wg_feed {
     bool refused;        /* the FIFO had no room in this cycle */
 } wg_feed;
 
-/* What the host put into memory before the run. */
+/* Memory contents written by the host before the run. */
 typedef struct wg_input {
     unsigned x, y; /* of a chip */
     uint64_t address, bytes;
@@ -64,7 +64,7 @@ typedef struct wg_inputs {
 typedef struct wg_overlay {
     wg_elf *elf; /* NULL: none */
     uint32_t address, bytes;
-    uint32_t link; /* where its symbols have it */
+    uint32_t link; /* the address in its symbols */
 } wg_overlay;
 
 /* watch.c: a program of a host's run. */
@@ -92,10 +92,11 @@ typedef struct wg_session {
     const char *saved_path;
     char *saved_program[WG_CORES + 1]; /* names of programs that come from it */
     wg_inputs inputs;                  /* --load */
-    wg_feed feed[WG_THREADS];          /* of a run that goes on: where it begins; behind a run: where it ended */
+    wg_feed feed[WG_THREADS];          /* before a resumed run: where it begins; after a run: where it ended */
 
     wg_history history;
-    wg_pages pages; /* of tt-metal's programs */
+    wg_last_writes polled; /* of a hang: the last writes of the words that cores poll */
+    wg_pages pages;        /* of tt-metal's programs */
     wg_stats *stats;
     wg_timeline *timeline;
     wg_costs *costs;
@@ -151,7 +152,7 @@ bool wg_load_programs(wg_session *s, wg_text *error);
 bool wg_load_elf(wg_device *dev, const wg_elf *elf, unsigned core, bool release, wg_text *error);
 bool wg_load_memory(wg_session *s, const char *what, wg_text *error);
 bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
-/* Files as they stand in memory, converted if they have a type. `who` begins an error: an option, a tile. */
+/* Files as they are in memory, converted if they have a type. `who` begins an error: an option, a tile. */
 /* `shape`: its type, and whether in tiles; filled with rows and columns of an array. */
 bool wg_image_read(const char *who, const char *path, wg_image_shape *shape, wg_text *bytes, wg_text *error);
 /* TYPE[,tilized][=ROWSxCOLUMNS] */
@@ -162,13 +163,14 @@ bool wg_image_write(const char *who, const char *path, const wg_image_shape *sha
 /* Notes an input; false: out of memory. */
 bool wg_inputs_add(wg_inputs *all, const wg_input *input, const char *path);
 
-/* drive.c: time passes. */
+/* drive.c: advances time. */
 bool wg_drive(wg_session *s, wg_text *error);
 bool wg_drive_silently(wg_session *s); /* no progress, no Ctrl-C; wg_error() says why not */
 
-/* blame.c: the writers of the configuration behind findings. */
+/* blame.c: the writers of the configuration behind findings, and of the words that cores poll in a hang. */
 typedef struct wg_blame wg_blame;
 bool wg_blame_findings(wg_session *s, wg_text *error);
+bool wg_blame_polls(wg_session *s, wg_text *error); /* s->hang is inspected again with what it found */
 const wg_blamed *wg_blame_at(const wg_session *s, const wg_finding *f, unsigned index); /* NULL: no more */
 void wg_blame_text(wg_session *s, const wg_blamed *b, wg_text *out);
 void wg_blame_free(wg_blame *blame);
@@ -264,7 +266,7 @@ void wg_profile_sentence(wg_session *s, wg_text *out); /* the largest part of th
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j);
 const char *wg_profile_file(wg_session *s, const wg_cost *c); /* NULL: unknown */
 
-/* why.c: is --of understood? And what `waitgate why --json` prints, by another run. */
+/* why.c: is --of valid? And the output of `waitgate why --json`, from another run. */
 bool wg_why_asked(const wg_args *args, wg_text *error);
 bool wg_why_json(const wg_args *args, wg_text *out, wg_text *error);
 
@@ -292,7 +294,7 @@ void wg_report_hang_json(wg_session *s, wg_json *j);
 /* Progress of a run with a limit: the cycle from which to observe it, and the result, in s->hang. */
 uint64_t wg_progress_from(uint64_t start, uint64_t limit);
 bool wg_progress_watch(wg_session *s);
-void wg_progress_verdict(wg_session *s);
+void wg_progress_verdict(wg_session *s, bool alone); /* alone: there are no other tiles */
 bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out);
 /* "compute_tile+0x1c (kernel.cc:42)", or "" if nothing is known. Returns `room`. */
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes);

@@ -18,6 +18,7 @@ typedef struct repeat {
     size_t start;
     int64_t count;
     uint32_t line;
+    uint32_t delay; /* before it: not repeated */
 } repeat;
 
 typedef struct reader {
@@ -250,7 +251,8 @@ static void begin_repeat(reader *r, wg_tasm_line *l)
         return;
     }
     size_t start = r->first_pass ? r->words[r->index] : r->t->stream[r->index].words;
-    r->open[r->depth++] = (repeat){start, count, l->number};
+    r->open[r->depth++] = (repeat){start, count, l->number, r->delay[r->index]};
+    r->delay[r->index] = 0;
 }
 
 static void end_repeat(reader *r, wg_tasm_line *l)
@@ -275,8 +277,10 @@ static void end_repeat(reader *r, wg_tasm_line *l)
         r->words[r->index] = (size_t)total;
         return;
     }
-    if (open->count == 0) {
+    const uint32_t last = r->delay[r->index]; /* the delay after the body's last word */
+    if (open->count == 0 || body == 0) {
         s->words = open->start;
+        r->delay[r->index] = open->delay + last * (uint32_t)open->count;
         return;
     }
     for (size_t i = now; i < total; i++) {
@@ -285,8 +289,10 @@ static void end_repeat(reader *r, wg_tasm_line *l)
             return;
         s->word = grown;
         s->word[s->words] = s->word[s->words - body];
+        s->word[s->words].delay += i == now ? last : 0;
         s->words++;
     }
+    s->word[open->start].delay += open->delay;
 }
 
 static void thread_directive(reader *r, wg_tasm_line *l, const char *name, size_t length)

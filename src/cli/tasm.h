@@ -111,11 +111,11 @@ typedef struct wg_tasm {
 } wg_tasm;
 
 /*
- * Parses all of it, collecting every error; `arch` applies unless the program sets another. Returns whether there were none.
- * Call wg_tasm_free() in either case.
+ * Parses all of it, collecting every error; `arch` applies unless the program sets another. Returns true if there were
+ * none. Call wg_tasm_free() in either case.
  */
 bool wg_tasm_parse(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch);
-/* The same for a text that begins as a section of a core, at `address`. */
+/* The same for a text that begins in a section of a core, at `address`. */
 bool wg_tasm_parse_core(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch, unsigned core,
                         uint32_t address);
 /* Assembles and links the core sections; errors are added to the same list. */

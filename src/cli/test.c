@@ -41,14 +41,14 @@ typedef struct runner {
     unsigned jobs;
     size_t next, finished;
     uint64_t timeout;
+    double tolerance; /* percentage by which a test may exceed its baseline */
     bool terminal, quiet;
     wg_transport *ranks; /* NULL: there is one process */
 } runner;
 
-/* Of several ranks, each runs every nth test. */
+/* With several ranks, each runs every n-th test. */
 static unsigned ranks_of(const runner *r) { return r->ranks ? r->ranks->ranks : 1; }
 static unsigned rank_of(const runner *r) { return r->ranks ? r->ranks->rank : 0; }
-
 
 static double seconds_now(void)
 {
@@ -101,6 +101,52 @@ static int run_here(const wg_test *t, bool sarif, int file)
                : 1;
 }
 
+/* ---- cycle counts of earlier runs ---- */
+
+static uint64_t baseline_of(const char *table, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = table; line && *line;) {
+        uint64_t cycles;
+        size_t tab = strcspn(line, "\t\n"), end = strcspn(line, "\n");
+        if (tab == length && line[tab] == '\t' && memcmp(line, name, length) == 0 &&
+            wg_parse_number(line + tab + 1, end - tab - 1, &cycles))
+            return cycles;
+        line += end + (line[end] == '\n');
+    }
+    return 0;
+}
+
+static bool read_baseline(runner *r, wg_text *error)
+{
+    const char *path = r->args->value[WG_OPT_BASELINE], *percent = r->args->value[WG_OPT_TOLERANCE];
+    char message[512], *end = NULL;
+    r->tolerance = percent ? strtod(percent, &end) : 0;
+    if (percent &&
+        (end == percent || (*end && strcmp(end, "%") != 0) || !(r->tolerance >= 0 && r->tolerance <= 1000))) {
+        wg_textf(error, "waitgate: --tolerance: `%s` is not a percentage\n", percent);
+        return false;
+    }
+    if (!path || (r->args->value[WG_OPT_UPDATE] && access(path, F_OK) != 0))
+        return true;
+    size_t size;
+    uint8_t *table = wg_file_read(path, &size, message, sizeof message);
+    if (!table) {
+        wg_textf(error, "waitgate: --baseline: %s (--update makes it)\n", message);
+        return false;
+    }
+    for (size_t i = 0; i < r->all->count; i++)
+        r->result[i].baseline = baseline_of((const char *)table, r->all->at[i].name);
+    free(table);
+    return true;
+}
+
+static bool is_slower(const runner *r, const wg_test_result *result)
+{
+    return result->baseline && !r->args->value[WG_OPT_UPDATE] &&
+           (double)result->cycles > (double)result->baseline * (1 + r->tolerance / 100);
+}
+
 /* ---- in the parent ---- */
 
 static bool start(runner *r, slot *s, size_t test)
@@ -143,12 +189,14 @@ static bool read_text(int file, uint32_t bytes, wg_text *to)
     return !to->failed;
 }
 
-static wg_verdict verdict_of(const wg_test *t, const wg_test_result *r)
+static wg_verdict verdict_of(const runner *r, const wg_test *t, const wg_test_result *result)
 {
-    bool right = r->status == t->status;
+    const bool right = result->status == t->status;
     if (t->fails)
         return right ? WG_VERDICT_SOLVED : WG_VERDICT_KNOWN;
-    return right ? WG_VERDICT_PASS : WG_VERDICT_FAIL;
+    if (!right)
+        return WG_VERDICT_FAIL;
+    return is_slower(r, result) ? WG_VERDICT_SLOWER : WG_VERDICT_PASS;
 }
 
 static void finish(runner *r, slot *s, bool exited)
@@ -168,7 +216,7 @@ static void finish(runner *r, slot *s, bool exited)
     else if (!complete)
         result->verdict = WG_VERDICT_CRASH;
     else
-        result->verdict = verdict_of(&r->all->at[s->test], result);
+        result->verdict = verdict_of(r, &r->all->at[s->test], result);
     r->finished++;
     s->pid = 0;
 }
@@ -220,7 +268,7 @@ static bool collect(runner *r)
         }
         size_t test = s->test;
         finish(r, s, pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-        if (!r->ranks) /* else all of them are told at the end, in order */
+        if (!r->ranks) /* else all of them are reported at the end, in order */
             tell(r, test);
         ended = true;
     }
@@ -276,7 +324,8 @@ static bool take_part(runner *r, const wg_message *part)
             return false;
         memcpy(&s, part->data + at, sizeof s);
         at += sizeof s;
-        if (s.test >= r->all->count || s.text_bytes > part->bytes - at || s.sarif_bytes > part->bytes - at - s.text_bytes)
+        if (s.test >= r->all->count || s.text_bytes > part->bytes - at ||
+            s.sarif_bytes > part->bytes - at - s.text_bytes)
             return false;
         wg_test_result *to = &r->result[s.test];
         if (s.test % ranks_of(r) == 0)
@@ -284,6 +333,7 @@ static bool take_part(runner *r, const wg_message *part)
         *to = (wg_test_result){.verdict = (wg_verdict)s.verdict,
                                .status = s.status,
                                .cycles = s.cycles,
+                               .baseline = to->baseline,
                                .line = s.line,
                                .seconds = s.seconds};
         wg_text_add(&to->text, (const char *)part->data + at, s.text_bytes);
@@ -292,7 +342,7 @@ static bool take_part(runner *r, const wg_message *part)
     return true;
 }
 
-/* All results come to the first rank, which then tells them. */
+/* Collects all results at the first rank, which then reports them. */
 static bool share_results(runner *r, wg_text *error)
 {
     wg_message mine = {0}, *all = wg_calloc(ranks_of(r), sizeof *all);
@@ -327,50 +377,7 @@ static bool share_results(runner *r, wg_text *error)
 
 /* ---- baselines ---- */
 
-static uint64_t baseline_of(const char *table, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *line = table; line && *line;) {
-        uint64_t cycles;
-        size_t tab = strcspn(line, "\t\n"), end = strcspn(line, "\n");
-        if (tab == length && line[tab] == '\t' && memcmp(line, name, length) == 0 &&
-            wg_parse_number(line + tab + 1, end - tab - 1, &cycles))
-            return cycles;
-        line += end + (line[end] == '\n');
-    }
-    return 0;
-}
-
-static bool compare_baseline(runner *r, wg_text *error)
-{
-    const char *path = r->args->value[WG_OPT_BASELINE], *percent = r->args->value[WG_OPT_TOLERANCE];
-    char message[512], *end = NULL;
-    double tolerance = percent ? strtod(percent, &end) : 0;
-    if (percent && (end == percent || (*end && strcmp(end, "%") != 0) || !(tolerance >= 0 && tolerance <= 1000))) {
-        wg_textf(error, "waitgate: --tolerance: `%s` is not a percentage\n", percent);
-        return false;
-    }
-    if (!path || (r->args->value[WG_OPT_UPDATE] && access(path, F_OK) != 0))
-        return true;
-    size_t size;
-    uint8_t *table = wg_file_read(path, &size, message, sizeof message);
-    if (!table) {
-        wg_textf(error, "waitgate: --baseline: %s (--update makes it)\n", message);
-        return false;
-    }
-    for (size_t i = 0; i < r->all->count; i++)
-        r->result[i].baseline = baseline_of((const char *)table, r->all->at[i].name);
-    free(table);
-    for (size_t i = 0; !r->args->value[WG_OPT_UPDATE] && i < r->all->count; i++) {
-        wg_test_result *result = &r->result[i];
-        if (result->verdict == WG_VERDICT_PASS && result->baseline &&
-            (double)result->cycles > (double)result->baseline * (1 + tolerance / 100))
-            result->verdict = WG_VERDICT_SLOWER;
-    }
-    return true;
-}
-
-/* Those that passed get their number; the others keep the one they had. */
+/* Passing tests get their number of cycles; the others keep the earlier one. */
 static bool update_baseline(const runner *r, wg_text *error)
 {
     const char *path = r->args->value[WG_OPT_BASELINE];
@@ -457,7 +464,7 @@ static bool write_form(const runner *r, wg_option option, const char *name,
 static int report(runner *r, wg_text *out, wg_text *error)
 {
     const char *hosted = getenv("GITHUB_ACTIONS");
-    if (!compare_baseline(r, error) || !update_baseline(r, error))
+    if (!update_baseline(r, error))
         return WG_EXIT_ERROR;
     int status = status_of(r);
     bool ok = write_form(r, WG_OPT_TAP, "tap", wg_tests_tap, error) &&
@@ -475,7 +482,7 @@ static int report(runner *r, wg_text *out, wg_text *error)
 static bool read_options(runner *r, wg_text *error)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t jobs = cores > 0 && !r->ranks ? (uint64_t)cores : 1; /* ranks: mpirun has started as many as there should be */
+    uint64_t jobs = cores > 0 && !r->ranks ? (uint64_t)cores : 1; /* ranks: mpirun has started the right number */
     r->timeout = 60;
     if (!wg_option_number(r->args, WG_OPT_JOBS, "jobs", &jobs, error) ||
         !wg_option_number(r->args, WG_OPT_TIMEOUT, "timeout", &r->timeout, error))
@@ -511,7 +518,7 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
     } else if (!all.count) {
         wg_textf(error, "waitgate: there is no test %s\n",
                  args->value[WG_OPT_FILTER] ? "that matches --filter" : "there");
-    } else if (r->result && read_options(r, error)) {
+    } else if (r->result && read_options(r, error) && read_baseline(r, error)) {
         wg_interrupt_begin();
         if (run_all(r, error) && (!r->ranks || share_results(r, error)))
             status = rank_of(r) ? WG_EXIT_DONE : report(r, out, error);

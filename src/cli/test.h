@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `waitgate test`: many runs, each in a process of its own.
+ * `waitgate test`: many runs, each in its own process.
  *
  *     files, folders, lists ──plan──► tests ──run──► results ──► text, JSON, TAP, JUnit XML, SARIF, annotations
  *

@@ -81,6 +81,27 @@ void wg_test_output(const wg_test_result *r, wg_text *out)
 
 /* ---- TAP ---- */
 
+/* A string in double quotes, as YAML has it. */
+static void yaml_text(wg_text *out, const char *text)
+{
+    wg_textf(out, "\"");
+    for (const char *p = text; *p; p++)
+        if (*p == '"' || *p == '\\')
+            wg_textf(out, "\\%c", *p);
+        else if ((unsigned char)*p < 0x20)
+            wg_textf(out, "\\x%02x", (unsigned char)*p);
+        else
+            wg_text_add(out, p, 1);
+    wg_textf(out, "\"");
+}
+
+/* `#` begins a directive, and a line ends with the line. */
+static void tap_text(wg_text *out, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        wg_textf(out, *p == '#' || *p == '\n' ? "_" : "%c", *p);
+}
+
 void wg_tests_tap(const wg_tests *all, const wg_test_result *result, wg_text *out)
 {
     wg_textf(out, "TAP version 13\n1..%zu\n", all->count);
@@ -91,16 +112,19 @@ void wg_tests_tap(const wg_tests *all, const wg_test_result *result, wg_text *ou
         wg_text reason = {0};
         wg_test_reason(t, r, &reason);
         wg_textf(out, "%s %zu - ", ok ? "ok" : "not ok", i + 1);
-        for (const char *p = t->name; *p; p++) /* `#` begins a directive */
-            wg_textf(out, *p == '#' || *p == '\n' ? "_" : "%c", *p);
-        if (t->fails)
-            wg_textf(out, " # TODO %s", t->fails);
-        else if (r->verdict == WG_VERDICT_NONE)
+        tap_text(out, t->name);
+        if (t->fails) {
+            wg_textf(out, " # TODO ");
+            tap_text(out, t->fails);
+        } else if (r->verdict == WG_VERDICT_NONE) {
             wg_textf(out, " # SKIP not run");
+        }
         wg_textf(out, "\n");
         if (!ok && r->verdict != WG_VERDICT_NONE) {
-            wg_textf(out, "  ---\n  message: \"%s\"\n  status: %s\n  cycles: %llu\n  output: |\n", wg_text_of(&reason),
-                     wg_status_name(r->status), (unsigned long long)r->cycles);
+            wg_textf(out, "  ---\n  message: ");
+            yaml_text(out, wg_text_of(&reason));
+            wg_textf(out, "\n  status: %s\n  cycles: %llu\n  output: |\n", wg_status_name(r->status),
+                     (unsigned long long)r->cycles);
             wg_test_output(r, out);
             wg_textf(out, "  ...\n");
         }

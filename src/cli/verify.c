@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Do the remedies work? For each race the program is run again with its remedy inserted (patch.h), unperturbed and under a
- * few seeds, with a race detector of its own. The remedy is verified if in every such run the race is gone, no other has
- * appeared, the run ends as it should and the program's expectations of values hold; and, unless other races remain, if all
- * these runs leave the same L1. Other races that disappear with it have the same cause: they are shown with this one.
+ * Do the remedies work? For each race the program is run again with its remedy inserted (patch.h), unperturbed and
+ * under a few seeds, with its own race detector. The remedy is verified if in every such run the race is gone, no other
+ * has appeared, the run ends as it should and the program's expectations of values hold; and, unless other races
+ * remain, if all these runs leave the same L1. Other races that disappear with it have the same cause: they are shown
+ * with this one.
  */
 #include "cli/again.h"
 #include "cli/patch.h"
@@ -102,7 +103,7 @@ static bool same_agent(const wg_race_party *a, const wg_race_party *b)
     return a->agent == b->agent && a->thread == b->thread && a->core == b->core && a->tile == b->tile;
 }
 
-/* Are both between the same two parties? A race between others may have a cause of its own. */
+/* Are both between the same two parties? A race between others may have a different cause. */
 static bool same_parties(const wg_race *a, const wg_race *b)
 {
     if (!a->has_a || !b->has_a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits that a program does not need; see waits.h. */
+/* Superfluous waits of a program; see waits.h. */
 #include "cli/waits.h"
 
 #include <stdlib.h>
@@ -55,8 +55,8 @@ static void on_event(void *user, const wg_event *e)
 }
 
 /*
- * A SEMWAIT of a thread that also gets (or posts) the semaphore keeps its count from passing zero (or its maximum). That is
- * the semaphore's own rule, whatever else it orders.
+ * A SEMWAIT of a thread that also gets (or posts) the semaphore keeps its count from passing zero (or its maximum).
+ * That is the semaphore's own rule, whatever else the wait orders.
  */
 static bool keeps_count(const wg_costs *costs, const wg_wait_site *site)
 {
@@ -96,9 +96,9 @@ static void add_thread_waits(wg_waits *w, const wg_costs *costs)
 
 /* ---- The program without a wait --------------------------------------------------------------------------------- */
 
-/* A wait, and what stands in its place. */
+/* A wait, and its replacement. */
 typedef struct change {
-    const wg_wait_site *site; /* NULL: the program as it is */
+    const wg_wait_site *site; /* NULL: the unchanged program */
     uint32_t word;            /* 0: nothing */
 } change;
 
@@ -141,7 +141,7 @@ static bool change_code(wg_session *v, const change *c, changed *done)
     if (site->pc >= wg_l1_bytes(v->dev) || wg_read(v->dev, site->pc, &word, 4) != WG_OK)
         return false;
     if (wg_track_is_thread(site->agent) && (!wg_rv_is_ttinsn(word) || wg_ttinsn_decode(word) != site->word))
-        return false; /* an expander made it */
+        return false; /* an expander produced it */
     if (wg_track_is_core(site->agent) && (word & 0x7F) != (site->drain ? OPCODE_LOAD : OPCODE_FENCE))
         return false;
     if (site->drain)
@@ -193,13 +193,13 @@ static outcome run_changed(wg_session *s, const change *c, uint64_t seed, wg_tex
 typedef struct judge {
     wg_session *s;
     uint64_t spent;
-    uint64_t cycles, results; /* of the program as it is */
+    uint64_t cycles, results; /* of the unchanged program */
     wg_text *error;
 } judge;
 
 typedef enum verdict { GOOD, BAD, UNKNOWN } verdict;
 
-/* Does the program do the same with this change, under every timing? *cycles: of the unperturbed run. */
+/* Does the program behave the same with this change, under every timing? *cycles: of the unperturbed run. */
 static verdict try_change(judge *g, const change *c, uint64_t *cycles)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -229,7 +229,7 @@ static void try_narrower(judge *g, wg_wait_site *site)
         uint32_t mask = UINT32_C(1) << bit;
         bool is_condition = conditions & mask, is_block = word & mask && !is_condition && bit < 24;
         uint32_t less = word & ~mask;
-        /* A mask of nothing means something else. */
+        /* An empty mask has another meaning. */
         if ((!is_condition && !is_block) || (is_condition && conditions == mask) ||
             (is_block && !WG_GET(STALLWAIT, stall_res, less)))
             continue;
@@ -246,11 +246,10 @@ static void try_narrower(judge *g, wg_wait_site *site)
 }
 
 /*
- * Can these runs tell whether a STALLWAIT is needed? Yes, if there was never anything to wait for (a wait whose condition
- * holds costs a cycle, GATE-04). Else not if it holds
- * semaphores and mutexes back, since what it hands over may be used in a later round only, or by the host; and not
- * if it waits for the Matrix Unit, the Vector Unit or a source bank, whose reading of configuration and of Dst the timings do
- * not vary.
+ * Can these runs tell whether a STALLWAIT is needed? Yes, if there was never anything to wait for (a wait whose
+ * condition holds costs a cycle, GATE-04). Otherwise not if it holds back semaphores and mutexes, since the data that
+ * it hands over may be used only in a later round, or by the host; and not if it waits for the Matrix Unit, the Vector
+ * Unit or a source bank, whose reads of configuration and of Dst the timings do not vary.
  */
 static bool can_tell(const wg_session *s, const wg_wait_site *site)
 {
@@ -296,7 +295,7 @@ static void judge_site(judge *g, wg_wait_site *site)
     }
 }
 
-/* Runs the program as it is, and notes its waits. */
+/* Runs the unchanged program, and records its waits. */
 static bool collect(wg_session *s, wg_waits *w, uint64_t seed, wg_text *error)
 {
     wg_session v;

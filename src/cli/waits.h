@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `waitgate check --waits`: which waits does a program not need?
+ * `waitgate check --waits`: finds the waits that a program does not need.
  *
- *     every wait that was executed ──removed──► run again under check, under several timings
+ *     every executed wait ──removed──► run again under check, under several timings
  *                                  no report, the same results: it is not needed
  *     a STALLWAIT that is needed ──a bit of a mask less──► the same: it could be narrower
  */
@@ -36,8 +36,8 @@ typedef struct wg_wait_site {
 typedef struct wg_waits {
     wg_wait_site *site;
     size_t count, room;
-    const char *why_not; /* no wait was judged; NULL: they were */
-    bool first;          /* the unperturbed run is under way */
+    const char *why_not; /* reason why no wait was judged; NULL: they were */
+    bool first;          /* during the unperturbed run */
     bool failed;         /* out of memory */
 } wg_waits;
 

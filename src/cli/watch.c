@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host's run, watched: traces, logs, profile, timeline and report for a device or a chip that a program drives itself
- * (<waitgate/tools.h>). The tiles are sessions, as those of a chip file are, but not opened from files.
+ * (<waitgate/tools.h>). The tiles are sessions, like those of a chip file, but not opened from files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +145,7 @@ bool wg_watch_elf(wg_watch *w, unsigned x, unsigned y, wg_core_id core, wg_elf *
 wg_elf *wg_watch_program(const wg_watch *w, const wg_session *s, unsigned core, uint32_t pc)
 {
     const wg_chip_tile *t = (const wg_chip_tile *)(const void *)((const char *)s - offsetof(wg_chip_tile, s));
-    for (size_t i = w->elfs; i-- > 0;) { /* what was loaded last */
+    for (size_t i = w->elfs; i-- > 0;) { /* the program loaded last */
         const wg_host_elf *e = &w->elf[i];
         bool here = w->device || (e->x == WG_ANYWHERE && e->y == WG_ANYWHERE) || (e->x == t->x && e->y == t->y);
         if (here && e->core == core && wg_elf_function(e->elf, pc))
@@ -237,7 +237,7 @@ void wg_watch_free(wg_watch *w)
         wg_session *s = &w->run.tile[i].s;
         if (!w->ended)
             wg_session_unobserve(s);
-        s->dev = NULL; /* the host's */
+        s->dev = NULL; /* the host owns it */
         wg_session_close(s);
     }
     if (w) {

@@ -17,7 +17,7 @@
 #include "machine/device.h"
 #include "machine/unit.h"
 
-/* Who can be named. Those that cannot be scaled are here, too, so that they can say why. */
+/* The names that can be given. Those that cannot be scaled are listed, too, with the reason. */
 static const struct {
     const char *name;
     uint8_t agent;
@@ -97,7 +97,7 @@ static bool add_place(plan *p, unsigned core, uint32_t pc, uint32_t factor)
     return true;
 }
 
-/* Why a Tensix instruction takes the time it takes; NULL: it can be scaled. */
+/* Why the duration of a Tensix instruction cannot be scaled; NULL: it can be. */
 static const char *fixed_insn(wg_arch_id arch, uint32_t word)
 {
     const wg_isa_insn *insn = wg_isa_decode(arch, word);
@@ -106,7 +106,7 @@ static const char *fixed_insn(wg_arch_id arch, uint32_t word)
     return wg_cost_fixed(wg_units[insn->unit]->agent);
 }
 
-/* What a line says about its Tensix instructions that cannot be scaled. */
+/* Notes a line's Tensix instructions that cannot be scaled. */
 static void note_insn(const wg_session *s, uint32_t word, wg_text *note)
 {
     const char *why = fixed_insn(s->desc.arch, word);
@@ -161,7 +161,7 @@ static bool add_line(plan *p, wg_session *s, const char *file, size_t length, un
     return ok;
 }
 
-/* ---- What is asked for ---- */
+/* ---- Requests ---- */
 
 static bool unknown(const char *item, size_t length, wg_text *error)
 {
@@ -337,7 +337,7 @@ static bool run_half(subject *u, const char *what, wg_text *error)
     return snprintf(list, sizeof list, "%s=0.5", what) >= (int)sizeof list || run_list(u, list, error);
 }
 
-/* The dearest lines whose instructions can be scaled. */
+/* The most expensive lines whose instructions can be scaled. */
 typedef struct line_cost {
     const char *file;
     unsigned line;
@@ -468,6 +468,16 @@ static int64_t saved_cycles(const wg_session *s, const wg_scaled_run *r)
     return (int64_t)wg_cycle(s->dev) - (int64_t)r->cycles;
 }
 
+/* Lines of `auto` have full paths; --what-if also accepts them without the folder. */
+static const char *short_of(const char *what, char *room, size_t bytes)
+{
+    const char *slash = strrchr(what, '/');
+    if (!slash || strncmp(what, "line:", 5) != 0)
+        return what;
+    (void)snprintf(room, bytes, "line:%s", slash + 1);
+    return room;
+}
+
 void wg_report_what_if(const wg_session *s, wg_text *out)
 {
     const wg_scaled_runs *all = s->scaled;
@@ -476,9 +486,9 @@ void wg_report_what_if(const wg_session *s, wg_text *out)
     for (size_t i = 0; i < all->count; i++) {
         const wg_scaled_run *r = &all->run[i];
         long long saves = (long long)saved_cycles(s, r);
-        const char *slash = all->ranked ? strrchr(r->what, '/') : NULL; /* lines of `auto` have whole paths */
-        wg_textf(out, "  %-38s %10llu %10lld %6.1f%%\n", slash ? slash + 1 : r->what, (unsigned long long)r->cycles,
-                 saves, length ? 100.0 * (double)saves / (double)length : 0.0);
+        char what[48];
+        wg_textf(out, "  %-38s %10llu %10lld %6.1f%%\n", short_of(r->what, what, sizeof what),
+                 (unsigned long long)r->cycles, saves, length ? 100.0 * (double)saves / (double)length : 0.0);
         if (r->ended != s->ended)
             wg_textf(out, "    That run ends otherwise: %s.\n", wg_ended_name(r->ended));
         else if (!r->equal)
@@ -487,7 +497,8 @@ void wg_report_what_if(const wg_session *s, wg_text *out)
             wg_textf(out, "    Not scaled: %s.\n", wg_text_of(&r->note));
     }
     if (all->ranked && all->without_gain)
-        wg_textf(out, "  %zu others save nothing.\n", all->without_gain);
+        wg_textf(out, all->count ? "  %zu others save nothing.\n" : "  None of %zu units and lines saves anything.\n",
+                 all->without_gain);
 }
 
 void wg_report_what_if_json(const wg_session *s, wg_json *j)

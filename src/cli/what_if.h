@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `waitgate profile --what-if`: how long the run would take if something took less time, or more. */
+/* `waitgate profile --what-if`: the length of the run if something took less time, or more. */
 #ifndef WG_CLI_WHAT_IF_H
 #define WG_CLI_WHAT_IF_H
 
@@ -8,22 +8,22 @@
 
 /* One run with scaled costs. */
 typedef struct wg_scaled_run {
-    char *what; /* as it was asked for: "unpack0=0,noc=2x" */
+    char *what; /* as requested: "unpack0=0,noc=2x" */
     uint64_t cycles;
     wg_ended ended;
-    bool equal;   /* L1 at the end is that of the run itself, and expectations of values hold */
-    wg_text note; /* what of it cannot be scaled; empty: nothing */
+    bool equal;   /* L1 at the end equals that of the run itself, and expectations of values hold */
+    wg_text note; /* the parts that cannot be scaled; empty: none */
 } wg_scaled_run;
 
 typedef struct wg_scaled_runs {
     wg_scaled_run *run;
     size_t count, without_gain; /* without_gain: of --what-if auto, not listed */
-    bool ranked;                /* --what-if auto: the one that saves most comes first */
+    bool ranked;                /* --what-if auto: sorted by savings, largest first */
 } wg_scaled_runs;
 
 /*
- * All that --what-if asks for, after the run itself: of a tile alone, or of the tiles of a chip. `again` runs the chip with factors
- * for each of its tiles; the results are kept with the first tile.
+ * All requests of --what-if, after the run itself: of a tile alone, or of the tiles of a chip. `again` runs the chip
+ * with factors for each of its tiles; the results are kept with the first tile.
  */
 typedef bool (*wg_again_fn)(void *chip, const wg_what_if *of_tile, wg_scaled_run *r, wg_text *error);
 bool wg_what_if_run(const wg_profiled *all, wg_again_fn again, void *chip, wg_text *error);

@@ -53,7 +53,7 @@ static bool explain(wg_debugging *g, const wg_args *args, const char *of, const 
     return ok;
 }
 
-/* --of, --at and --not-finite as they were given. */
+/* --of, --at and --not-finite as given. */
 typedef struct question {
     char *place; /* of an element; NULL: --of is a location */
     wg_element element;

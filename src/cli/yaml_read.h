@@ -28,11 +28,11 @@ wg_chip_mark wg_yaml_mark(const yaml_node_t *n);
 /* Adds an error at the node; returns false. */
 bool wg_yaml_complain(wg_yaml *p, const yaml_node_t *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 yaml_node_t *wg_yaml_node(wg_yaml *p, int index);
-/* Room for one more element of an array; NULL when memory or the bound has run out: then wg_yaml_too_many(). */
+/* Makes room for one more element of an array; NULL when memory or the bound is exhausted: then wg_yaml_too_many(). */
 void *wg_yaml_grow(wg_yaml *p, void *array, size_t count, size_t size);
 bool wg_yaml_too_many(wg_yaml *p, const yaml_node_t *n);
 
-/* Scalars; NULL or false behind an error. */
+/* Scalars; NULL or false after reporting an error. */
 const char *wg_yaml_scalar(wg_yaml *p, yaml_node_t *n, const char *what);
 bool wg_yaml_number(wg_yaml *p, yaml_node_t *n, uint64_t most, uint64_t *value);
 bool wg_yaml_choice(wg_yaml *p, yaml_node_t *n, const char *const *choices, unsigned count, unsigned *value);

@@ -19,7 +19,7 @@ wg_status wg_cluster_fail(wg_cluster *c, wg_status status, const char *format, .
 const char *wg_cluster_error(const wg_cluster *c) { return c->error; }
 unsigned wg_cluster_chips(const wg_cluster *c) { return c->chips; }
 
-/* Neighbouring chips are often connected: each rank has a run of them. */
+/* Default placement: each rank gets consecutive chips, since neighbours are often connected. */
 static unsigned rank_of(const wg_cluster *c, unsigned chip)
 {
     return c->ranks ? (unsigned)((uint64_t)chip * c->ranks->ranks / c->chips) : 0;
@@ -135,7 +135,7 @@ wg_status wg_cluster_place(wg_cluster *c, unsigned chip, wg_grid *grid)
     return WG_OK;
 }
 
-/* Which ranks have a neighbour of one of our chips. */
+/* Finds the ranks that have a neighbour of one of our chips. */
 static void find_peers(wg_cluster *c)
 {
     for (unsigned i = 0; c->ranks && i < c->ranks->ranks; i++)
@@ -149,7 +149,7 @@ static void find_peers(wg_cluster *c)
 
 static wg_status no_memory(wg_cluster *c) { return wg_cluster_fail(c, WG_ERR_NO_MEMORY, "out of memory"); }
 
-/* One end: which chip and channel is at the other. */
+/* Records for one end which chip and channel is at the other. */
 static bool attach(wg_cluster *c, const wg_cluster_link *link, unsigned end)
 {
     const wg_cluster_end here = link->end[end], there = link->end[!end];
@@ -204,7 +204,7 @@ wg_status wg_cluster_connect(wg_cluster *c, const wg_cluster_link *link, unsigne
     return WG_OK;
 }
 
-/* ---- Chips change ranks ------------------------------------------------------------------------------------------- */
+/* ---- Chips that change their rank -------------------------------------------------------------------------------- */
 
 unsigned wg_cluster_rank(const wg_cluster *c, unsigned chip) { return c->chip[chip].rank; }
 

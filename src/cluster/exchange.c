@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames at the end of a window: from the chips that sent them to those at the other ends, of this process or of another.
+ * Frames at the end of a window: from the chips that sent them to those at the other ends, of this process or of
+ * another.
  *
- * A tile hears only from the one at the other end of its link, which hands over its frames in the order in which they left.
- * So every tile gets its frames in the order of (cycle, chip, channel, number), whatever the order of chips and ranks.
+ * A tile receives frames only from the tile at the other end of its link, in the order in which they were sent. So
+ * every tile gets its frames in the order of (cycle, chip, channel, number), whatever the order of chips and ranks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ void wg_message_free(wg_message *m)
     *m = (wg_message){0};
 }
 
-/* A frame between processes: this, and what it carries. */
+/* A frame between processes: this header, followed by its payload. */
 typedef struct parcel {
     uint32_t chip, channel;
     wg_frame frame;
@@ -82,7 +83,7 @@ static void sent(void *user, unsigned channel, const wg_frame *frame, const wg_f
     }
 }
 
-/* Frames from another process. */
+/* Delivers frames from another process. */
 static bool unpack(wg_cluster *c, const wg_message *m)
 {
     for (size_t at = 0; at < m->bytes;) {

@@ -49,7 +49,7 @@ static void run_chips(wg_cluster *c)
             run_chip(c, k);
 }
 
-/* What this process contributes, before frames are exchanged. */
+/* This process's contribution to value[], before frames are exchanged. */
 static void sum_up(wg_cluster *c, uint64_t value[WG_CLUSTER_VALUES])
 {
     memset(value, 0xFF, WG_CLUSTER_VALUES * sizeof *value);
@@ -75,7 +75,7 @@ static void sum_up(wg_cluster *c, uint64_t value[WG_CLUSTER_VALUES])
     }
 }
 
-/* One window; what all processes then know is in value[]. */
+/* Runs one window; value[] then holds what all processes agreed on. */
 static wg_status window(wg_cluster *c, uint64_t end, uint64_t value[WG_CLUSTER_VALUES])
 {
     c->end = end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of a cluster: a header, then each chip of this process: its number, how many bytes, a snapshot of the chip.
- * Frames in flight are at the tiles that receive them. Each part is checked by itself before it is used.
+ * A cluster's snapshot: a header; then, for each chip of this process, its number, the size of its snapshot, and the
+ * snapshot. Frames in flight are at the tiles that receive them. Each part is checked separately before it is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +92,9 @@ bool wg_cluster_join(const wg_message *part, unsigned parts, wg_message *out)
     return ok;
 }
 
-/* The chips of a snapshot, in order, lie within its bytes, and those of this process are among them. */
+/*
+ * Checks that the chips of a snapshot are in order and within its bytes, and that those of this process are among them.
+ */
 static bool entries_hold(const wg_cluster *c, const header *h, const char *from)
 {
     size_t at = sizeof *h;
@@ -133,7 +135,7 @@ wg_status wg_cluster_restore(wg_cluster *c, const void *from, size_t bytes)
         memcpy(&e, p, sizeof e);
         p += sizeof e;
         wg_grid *g = c->chip[e.chip].grid;
-        if (!g) { /* of another process */
+        if (!g) { /* another process has it */
             p += e.bytes;
             continue;
         }

@@ -81,20 +81,20 @@ unsigned wg_debug_index(const wg_debug *d, wg_who who);
 wg_who wg_debug_who(const wg_debug *d, unsigned index, unsigned agent);
 uint64_t wg_debug_now(const wg_debug *d);
 wg_status wg_debug_fail(wg_debug *d, wg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Time passes up to `cycle`; true: the run ended before that, or failed. */
+/* Advances time to `cycle`; true: the run ended before that, or failed. */
 bool wg_debug_advance(wg_debug *d, uint64_t cycle, wg_stop *stop);
 /* Goes to an earlier cycle, or to a later one with nothing to stop at before it. */
 bool wg_debug_goto(wg_debug *d, uint64_t cycle);
 bool wg_debug_save(wg_debug *d);
 /*
- * Replays the run up to the current cycle from the checkpoint before `from` on, with an observer at a tile or at all of them.
+ * Replays the run up to the current cycle from the checkpoint before `from`, with an observer at one tile or all.
  * Ends at the current cycle. False: it failed.
  */
 #define WG_DEBUG_EVERY_TILE UINT_MAX
 bool wg_debug_replay(wg_debug *d, unsigned tile, uint64_t from, uint64_t kinds, wg_observer_fn fn, void *user);
 /*
- * Runs the history with `change` made where it begins, calls `look` at the present cycle, or where that run ends before it, and comes
- * back to the present as it was. False: it failed.
+ * Runs the history with `change` applied at its start, calls `look` at the present cycle, or where that run ends before
+ * it, and returns to the present state. False: it failed.
  */
 bool wg_debug_what_if(wg_debug *d, void (*change)(void *user), void (*look)(void *user), void *user);
 

@@ -298,8 +298,8 @@ void wg_show_noc(wg_debug *d, wg_who who, const char *rest, wg_text *out)
 }
 
 /*
- * Circular buffers as the public kernel library keeps them: stream i's registers of the remote buffer's size and start count
- * tiles that were pushed and popped (16 bits).
+ * Circular buffers in the public kernel library's layout: stream i's registers for the remote buffer's size and start
+ * count the tiles pushed and popped (16 bits).
  */
 void wg_show_buffers(wg_debug *d, wg_who who, const char *rest, wg_text *out)
 {

@@ -270,7 +270,7 @@ static void event(void *user, const wg_event *e)
         if (holds(d, e))
             note(d, (wg_debug_state){.pause = WG_PAUSE_UNTIL, .who = doer(d, e)}, beside(d, e->cycle));
     }
-    if (d->stops.found && !d->stops.backwards) /* the run need not go on */
+    if (d->stops.found && !d->stops.backwards) /* the run need not continue */
         wg_debug_dev(d, e->tile)->stop_requested = true;
 }
 

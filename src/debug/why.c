@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The writers of a location and the origin of their data, as a tree that ends at the start of the history or at a core's
- * store. Similar instructions of one source line form one branch. Across the NoC it continues at the tile that sent the data.
+ * The writers of a location and the origin of their data, as a tree that ends at the start of the history or at a
+ * core's store. Similar instructions of one source line form one branch. Across the NoC the tree continues at the tile
+ * that sent the data.
  */
 #include "debug/why.h"
 
@@ -22,7 +23,7 @@ typedef struct question {
 enum { MEMORY = UINT8_MAX }; /* of a tile without cores: DRAM */
 enum { QUESTIONS = 4 };
 
-/* What was told already, so that it is told once. */
+/* Branches already reported, so that each is reported once. */
 typedef struct told {
     unsigned tile;
     uint32_t pc, word, first, end;
@@ -43,7 +44,7 @@ typedef struct wg_why {
 /* ---- A branch: instructions of one line and kind, and their part of the location ---- */
 
 typedef struct branch {
-    bool known; /* false: not written since the history begins */
+    bool known; /* false: not written since the start of the history */
     uint8_t agent, thread, space;
     unsigned tile;
     uint32_t pc, word;
@@ -70,7 +71,7 @@ static bool same_doing(const branch *b, const wg_data_touch *t)
            (!t || (b->agent == t->agent && b->pc == t->pc && b->space == t->space && (t->pc || b->word == t->word)));
 }
 
-/* One more write of a branch. One instruction may write in several pieces: false, it is there already. */
+/* Adds a write to a branch. One instruction may write in several pieces: false if it is already there. */
 static bool add_touch(branch *b, const wg_origin *o, size_t touch)
 {
     const wg_data_touch *w = &o->touch[touch];
@@ -170,7 +171,7 @@ static const char *insn_text(const wg_why *w, const branch *b, char *room, size_
     return room;
 }
 
-/* What the caller knows of an input. */
+/* The caller's description of an input. */
 static const char *input_words(const wg_why *w, unsigned tile, uint64_t first, uint64_t bytes, wg_text *room)
 {
     const wg_who at = wg_debug_who(w->d, tile, WG_AGENT_NONE);
@@ -247,7 +248,7 @@ static void branch_json(const wg_why *w, const branch *b, unsigned space, bool a
     }
 }
 
-/* ---- The way back ---- */
+/* ---- The trace back ---- */
 
 typedef struct reads {
     size_t *touch;
@@ -263,7 +264,7 @@ static void add_read(void *user, size_t touch)
 
 static void explain(wg_why *w, const branch *from, unsigned depth, const branch *const *above);
 
-/* An instruction that adds to what its like left before: those belong to the branch, too. */
+/* An instruction that accumulates onto the results of its predecessors: those belong to the branch, too. */
 typedef struct adding {
     const wg_origin *o;
     branch *b;
@@ -294,7 +295,7 @@ static void accumulate(const wg_why *w, branch *b)
     free(r.touch);
 }
 
-/* Has this branch been told before, with all that it comes from? */
+/* Has this branch been reported before, with its complete origin? */
 static bool told_before(wg_why *w, const branch *b, unsigned space)
 {
     const told now = {b->tile, b->pc, b->word, b->first, b->end, b->from, b->to, b->agent, (uint8_t)space};
@@ -322,7 +323,7 @@ static void tell(tree *t, unsigned space, unsigned depth, const branch *const *a
     wg_why *w = t->w;
     for (unsigned i = 0; i < t->branches; i++) {
         branch *b = &t->branch[i];
-        bool again = false; /* it is what a branch above it is made of */
+        bool again = false; /* part of a branch above it */
         for (unsigned k = 0; above[k]; k++)
             again |= b->known && above[k]->agent == b->agent && above[k]->pc == b->pc && above[k]->space == b->space &&
                      above[k]->tile == b->tile && (b->pc || b->word);
@@ -373,11 +374,13 @@ typedef struct span {
     uint32_t bytes;
 } span;
 
-/* What is at a place that is no Tensix tile, as the last packet to it left it; or nothing that is known. */
+/* Explains memory outside Tensix tiles, by the last packet to it; or as unknown. */
 static void explain_memory(wg_why *w, unsigned tile, uint64_t address, uint32_t bytes, uint64_t before, unsigned depth,
                            const branch *const *above);
 
-/* The first of these spans, with those that lie in the same tile's L1, as one; what is told is left with no bytes. */
+/*
+ * Explains the first of these spans, merged with those in the same tile's L1; spans that are done have no bytes left.
+ */
 static void explain_sources(wg_why *w, span *all, size_t count, unsigned depth, const branch *const *above)
 {
     const unsigned tile = all->tile;
@@ -471,7 +474,7 @@ static void explain_memory(wg_why *w, unsigned tile, uint64_t address, uint32_t 
     }
 }
 
-/* Where a NIU's data lay before it sent them; false: it is not known. */
+/* The location of a NIU's data before it was sent; false: unknown. */
 static bool sent_from(const wg_why *w, const branch *b, size_t write, span *out)
 {
     const wg_origin *o = log_of(w, b->tile);
@@ -492,7 +495,7 @@ static bool sent_from(const wg_why *w, const branch *b, size_t write, span *out)
         out->before = sent->cycle + 1;
         return true;
     }
-    /* The answer of a tile without a log: the request says what was read there. */
+    /* The answer of a tile without a log: the request shows what was read there. */
     const wg_data_packet *asked = wg_origin_sent(o, p->transaction, false, p->cycle);
     if (!asked || p->kind != WG_PACKET_DATA)
         return false;
@@ -502,7 +505,7 @@ static bool sent_from(const wg_why *w, const branch *b, size_t write, span *out)
     return true;
 }
 
-/* A NIU wrote it: what its packets brought, tile by tile. */
+/* Explains data written by a NIU: the contents of its packets, tile by tile. */
 static void explain_arrival(wg_why *w, const branch *from, unsigned depth, const branch *const *above)
 {
     span *all = wg_calloc(from->count + 1, sizeof *all);
@@ -511,7 +514,7 @@ static void explain_arrival(wg_why *w, const branch *from, unsigned depth, const
         span *s = &all[count];
         if (!sent_from(w, from, from->writes[i], s))
             continue;
-        span *before = count ? s - 1 : NULL; /* packets of one transfer follow each other */
+        span *before = count ? s - 1 : NULL; /* packets of one transfer are consecutive */
         if (before && before->tile == s->tile && before->address + before->bytes == s->address)
             before->bytes += s->bytes;
         else if (before && before->tile == s->tile && s->address + s->bytes == before->address)
@@ -645,7 +648,7 @@ static void answer(wg_why *w, unsigned tile, const question *q)
     free(t);
 }
 
-/* The number of locations; 0: it is not understood. */
+/* The number of locations; 0: invalid. */
 static unsigned parse_questions(const char *of, question q[QUESTIONS])
 {
     unsigned n = 0;
@@ -685,7 +688,7 @@ static bool run_and_answer(wg_why *w, unsigned tile, const question *q, unsigned
     return ok;
 }
 
-/* The verdict first, then the tree that it rests on. */
+/* The verdict first, then the tree that supports it. */
 static bool answer_out(wg_debug *d, const wg_why_desc *desc, const wg_text *branches, wg_text *out)
 {
     const char *of = desc->of_text ? desc->of_text : desc->of;

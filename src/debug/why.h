@@ -18,9 +18,9 @@ typedef struct wg_why_desc {
     const char *of_text; /* what it is called; NULL: as in `of` */
     bool json;
     void *user; /* of the functions */
-    /* What is known of an input in a tile's memory, as words; NULL: nothing. */
+    /* Describes an input in a tile's memory; writes nothing if it is unknown. */
     void (*input)(void *user, unsigned x, unsigned y, uint64_t first, uint64_t bytes, wg_text *out);
-    /* What follows from all inputs, as lines or as members of a JSON object (the other is NULL); false: it failed. */
+    /* The conclusion from all inputs, as lines or as members of a JSON object (the other is NULL); false: it failed. */
     bool (*verdict)(void *user, wg_text *out, wg_json *j);
 } wg_why_desc;
 

@@ -172,7 +172,7 @@ static const char *place(void *user, unsigned core, uint32_t pc, char *room, siz
     return wg_debug_place(p->d, p->who, core, pc, room, bytes);
 }
 
-/* The state as a hang report has it. The threads' last instructions are found by replaying the last stretch. */
+/* The state as in a hang report. The threads' last instructions are found by replaying the last stretch. */
 void wg_debug_state_text(wg_debug *d, wg_who who, wg_text *out)
 {
     enum { LATELY = 4096 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of tt-metal: linked behind the firmware, run wherever the host puts them. The loader makes the code independent of its
- * position with the relocations that the linker has kept (--emit-relocs):
+ * Kernels of tt-metal: linked after the firmware, run wherever the host puts them. The loader makes the code
+ * independent of its position with the relocations that the linker has kept (--emit-relocs):
  *
  *     lui   to code, absolute   ──►  auipc     its lo12 likewise
  *     auipc to data, relative   ──►  lui       data stay in the core's own RAM

@@ -53,7 +53,7 @@ bool wg_state_box_holds(const wg_noc_box *box, wg_arch_id arch, unsigned tiles, 
 
 /* Checks all of a tile but its packets; of its environment, `arch` is set. */
 bool wg_state_holds(const wg_tile *t, char *what, size_t room);
-/* Recomputes derived data, or drops it until somebody recomputes it. */
+/* Recomputes derived data, or drops it until it is recomputed. */
 void wg_state_derive(wg_tile *t);
 
 /* XXH64 with seed 0. */

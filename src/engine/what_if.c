@@ -56,7 +56,7 @@ static uint32_t scale_constant(uint32_t value, uint32_t factor, bool rate, unsig
 {
     const uint64_t most = width == 1 ? UINT8_MAX : UINT16_MAX;
     uint64_t to = rate ? factor ? (uint64_t)value * WG_FACTOR_ONE / factor : most : scale(value, factor);
-    if (value && !to) /* a phase takes a cycle; 0 may have a meaning of its own */
+    if (value && !to) /* a phase takes a cycle; 0 may have a special meaning */
         to = 1;
     return (uint32_t)(to < most ? to : most);
 }

@@ -166,7 +166,7 @@ static bool tell(explorer *e, size_t number, const wg_trial *trial, const wg_out
     return fn(user, e->x.dev, &timing);
 }
 
-/* All timings behind the unperturbed one. */
+/* All timings after the unperturbed one. */
 static wg_status run_plan(explorer *e, wg_explored_fn fn, void *user)
 {
     for (size_t i = 0; i < e->x.trials; i++) {

@@ -15,7 +15,7 @@
 #include "explain/race.h"
 #include "report/findings.h"
 
-/* What a run gave, independent of its timing; and its length. */
+/* The outcome of a run, independent of its timing; and its length. */
 typedef struct wg_outcome {
     uint64_t memory, findings, others; /* hashes; others: of what the caller adds */
     uint64_t cycles;
@@ -23,7 +23,7 @@ typedef struct wg_outcome {
     bool valid;
 } wg_outcome;
 
-/* For hashes of outcomes. */
+/* Mixes a value into a hash of outcomes. */
 static inline uint64_t wg_outcome_mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * UINT64_C(0x9FB21C651E98DF25);
@@ -45,7 +45,7 @@ typedef struct wg_range {
 
 typedef struct wg_exploration {
     wg_device *dev;
-    /* Runs the device from the start to its end, and fills in `ended` and `others`. False: the host failed. */
+    /* Runs the device from the start to the end, and fills in `ended` and `others`. False: the host failed. */
     bool (*run)(void *user, wg_outcome *out);
     void *user;
     struct wg_return_point *start; /* the loaded device */
@@ -61,11 +61,14 @@ typedef struct wg_exploration {
 /* Allocates what the ranges, and at most `trials` timings, need. False: out of memory. */
 bool wg_exploration_begin(wg_exploration *x, size_t trials);
 void wg_exploration_end(wg_exploration *x);
-/* The unperturbed run has ended: this is what all others are compared with. */
+/* The unperturbed run has ended: all others are compared with its outcome. */
 void wg_exploration_base(wg_exploration *x, wg_outcome *out);
 /* Runs once from the start. False: the host failed, and wg_error() says why. */
 bool wg_exploration_once(wg_exploration *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out);
-/* In how many cycles a run must end, unless the user says: behind the unperturbed run, a multiple of its length. */
+/*
+ * The cycles within which a run must end, unless the user sets a limit: after the unperturbed run, a multiple of its
+ * length.
+ */
 uint64_t wg_exploration_limit(const wg_exploration *x);
 bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b);
 
@@ -75,7 +78,7 @@ wg_sites *wg_sites_new(void);
 void wg_sites_free(wg_sites *sites);
 #define WG_SITES_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_REQUEST))
 void wg_sites_event(void *sites, const wg_event *e);
-/* `races`: NULL, or those of the unperturbed run; `ignores`: NULL, or which of them are left out. */
+/* `races`: NULL, or those of the unperturbed run; `ignores`: NULL, or which of them to skip. */
 typedef bool (*wg_race_ignored_fn)(void *user, const wg_race *race);
 void wg_plan(wg_exploration *x, wg_sites *sites, const wg_races *races, wg_race_ignored_fn ignores, void *user,
              size_t runs, uint64_t seed);

@@ -34,6 +34,21 @@ static void stays_near(wg_history *h, unsigned core, uint32_t pc, uint64_t cycle
     h->near[core].since = cycle + 1;
 }
 
+static void semaphore_acts(wg_semaphore_past *past, const wg_event *e)
+{
+    const unsigned opcode = wg_opcode(e->word);
+    const wg_semaphore_act act = !e->word                      ? e->b > past->value ? WG_SEM_POST : WG_SEM_GET
+                                 : opcode == WG_OPCODE_SEMINIT ? WG_SEM_INIT
+                                 : opcode == WG_OPCODE_SEMPOST ? WG_SEM_POST
+                                                               : WG_SEM_GET;
+    past->value = (uint8_t)e->b;
+    past->count[act]++;
+    past->last[act].cycle = e->cycle;
+    past->last[act].pc = e->pc;
+    past->last[act].agent = e->agent;
+    past->last[act].left = (uint8_t)e->b;
+}
+
 void wg_history_event(void *user, const wg_event *e)
 {
     wg_history *h = user;
@@ -44,6 +59,7 @@ void wg_history_event(void *user, const wg_event *e)
     } else if (e->kind == WG_EV_SEMAPHORE) {
         unsigned i = e->a & 7;
         bool now = e->b != 0;
+        semaphore_acts(&h->semaphore[i], e);
         if (now == h->nonzero[i])
             return;
         h->was[i][h->nonzero[i]].to = e->cycle;
@@ -52,6 +68,8 @@ void wg_history_event(void *user, const wg_event *e)
         h->nonzero[i] = now;
     } else if (e->kind == WG_EV_STALL_BEGIN && e->agent <= WG_AGENT_CORE_T2) {
         stays_near(h, e->agent - WG_AGENT_CORE_B, e->pc, e->cycle);
+    } else if (e->kind == WG_EV_CORE_STATE && e->a == 1 && e->agent <= WG_AGENT_CORE_T2) {
+        h->entry[e->agent] = e->pc;
     }
 }
 
@@ -141,25 +159,7 @@ void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t
     }
 }
 
-/* ---- the graph ---- */
-
 static wg_node node(wg_node_kind kind, unsigned index) { return (wg_node){(uint8_t)kind, (uint8_t)index}; }
-
-void wg_hang_edge_add(graph *g, wg_node from, wg_node to, const char *format, ...)
-{
-    for (unsigned i = 0; i < g->out->edges; i++)
-        if (same_node(g->out->edge[i].from, from) && same_node(g->out->edge[i].to, to))
-            return;
-    if (g->out->edges == WG_HANG_EDGES)
-        return;
-    wg_hang_edge *e = &g->out->edge[g->out->edges++];
-    e->from = from;
-    e->to = to;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(e->reason, sizeof e->reason, format, args);
-    va_end(args);
-}
 
 static wg_node node_of_agent(unsigned agent)
 {
@@ -170,6 +170,36 @@ static wg_node node_of_agent(unsigned agent)
     return agent <= WG_AGENT_MISC ? node(WG_NODE_UNIT, agent) : node(WG_NODE_NOBODY, 0);
 }
 
+const char *wg_hang_act_text(const graph *g, const wg_semaphore_past *past, unsigned act, char *room, size_t bytes)
+{
+    const unsigned agent = past->last[act].agent;
+    char place[272], name[80];
+    const bool thread = agent >= WG_AGENT_THREAD0 && agent <= WG_AGENT_THREAD2;
+    at_place(g, thread ? WG_CORE_T0 + agent - WG_AGENT_THREAD0 : agent, past->last[act].pc, place, sizeof place);
+    snprintf(room, bytes, "%s%s in cycle %llu", wg_node_name(g->out, node_of_agent(agent), name, sizeof name), place,
+             (unsigned long long)past->last[act].cycle);
+    return room;
+}
+
+/* ---- the graph ---- */
+
+wg_hang_edge *wg_hang_edge_add(graph *g, wg_node from, wg_node to, const char *format, ...)
+{
+    for (unsigned i = 0; i < g->out->edges; i++)
+        if (same_node(g->out->edge[i].from, from) && same_node(g->out->edge[i].to, to))
+            return &g->unused;
+    if (g->out->edges == WG_HANG_EDGES)
+        return &g->unused;
+    wg_hang_edge *e = &g->out->edge[g->out->edges++];
+    e->from = from;
+    e->to = to;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e->reason, sizeof e->reason, format, args);
+    va_end(args);
+    return e;
+}
+
 /* Adds an edge from the resource to a core whose program can still reach an instruction that changes it. */
 static bool core_could(graph *g, wg_node thing, unsigned core, const wg_wanted *wanted, const char *what)
 {
@@ -178,14 +208,58 @@ static bool core_could(graph *g, wg_node thing, unsigned core, const wg_wanted *
     switch (wg_core_reaches(g->dev, core, g->out->core[core].info.pc, wanted, &pc)) {
     case WG_REACH_NO: return false;
     case WG_REACH_SURELY:
-        wg_hang_edge_add(g, thing, node(WG_NODE_CORE, core), "core %s comes to a %s%s, if it gets that far",
+        wg_hang_edge_add(g, thing, node(WG_NODE_CORE, core), "core %s would come to a %s%s",
                          wg_agent_name_of(g->dev, core), what, at_place(g, core, pc, place, sizeof place));
         return true;
     case WG_REACH_MAYBE:
         wg_hang_edge_add(g, thing, node(WG_NODE_CORE, core),
                          "core %s contains no %s, but stores or jumps through pointers that might lead to one",
-                         wg_agent_name_of(g->dev, core), what);
-        g->out->edge[g->out->edges - 1].guess = true;
+                         wg_agent_name_of(g->dev, core), what)
+            ->guess = true;
+        return true;
+    }
+    return false;
+}
+
+bool wg_hang_post_was_wiped(const graph *g, unsigned semaphore)
+{
+    const wg_semaphore_past *past = &g->history->semaphore[semaphore];
+    return past->count[WG_SEM_POST] && past->count[WG_SEM_INIT] && !past->last[WG_SEM_INIT].left &&
+           past->last[WG_SEM_POST].cycle <= past->last[WG_SEM_INIT].cycle &&
+           past->last[WG_SEM_GET].cycle <= past->last[WG_SEM_POST].cycle;
+}
+
+/* It happened before, but will not again; or a program contains such an instruction, which the core has passed. False: neither. */
+static bool was_changed(graph *g, wg_node thing, const wg_wanted *wanted, const char *what)
+{
+    const bool posts = wanted->test == wg_word_raises;
+    const wg_wanted plainly = {posts                            ? wg_word_posts
+                               : wanted->test == wg_word_lowers ? wg_word_gets
+                                                                : wanted->test,
+                               wanted->argument, WG_SEMAPHORES};
+    const unsigned act = posts ? WG_SEM_POST : WG_SEM_GET;
+    char place[272], by[320], times[40] = "once, by";
+    if (thing.kind == WG_NODE_SEMAPHORE && g->history->semaphore[thing.index].count[act]) {
+        const wg_semaphore_past *past = &g->history->semaphore[thing.index];
+        char init[320];
+        if (posts && wg_hang_post_was_wiped(g, thing.index)) {
+            wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "%s posted it, and then a SEMINIT by %s set it to 0",
+                             wg_hang_act_text(g, past, act, by, sizeof by),
+                             wg_hang_act_text(g, past, WG_SEM_INIT, init, sizeof init));
+            return true;
+        }
+        if (past->count[act] > 1)
+            snprintf(times, sizeof times, "%llu times, last by", (unsigned long long)past->count[act]);
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "it was %s %s %s; no other %s is to come",
+                         posts ? "posted" : "taken from", times, wg_hang_act_text(g, past, act, by, sizeof by), what);
+        return true;
+    }
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        uint32_t pc = 0;
+        if (!g->history->entry[i] || wg_core_reaches(g->dev, i, g->history->entry[i], &plainly, &pc) != WG_REACH_SURELY)
+            continue;
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "core %s's program contains a %s%s, and went past it",
+                         wg_agent_name_of(g->dev, i), what, at_place(g, i, pc, place, sizeof place));
         return true;
     }
     return false;
@@ -195,8 +269,8 @@ static bool core_could(graph *g, wg_node thing, unsigned core, const wg_wanted *
  * Adds an edge from the resource to every thread that can still change it; else to every core whose program can; else to
  * nobody.
  */
-static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_core, const wg_wanted *wanted,
-                     const char *what)
+void wg_hang_changers(graph *g, wg_node thing, unsigned waiter, unsigned except_core, const wg_wanted *wanted,
+                      const char *what)
 {
     bool any = false, running = false;
     for (unsigned i = 0; i < WG_THREADS; i++)
@@ -211,7 +285,7 @@ static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_c
             running = true;
             any |= core_could(g, thing, i, wanted, what);
         }
-    if (!any)
+    if (!any && !was_changed(g, thing, wanted, what))
         wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0),
                          running ? "no %s is queued anywhere, and no program that can still run contains one"
                                  : "no %s is queued anywhere, and every core that could push one is parked",
@@ -228,11 +302,11 @@ static void bank_edge(graph *g, wg_node from, unsigned waiter, unsigned matrix_w
                      matrix_wants ? "Src%c bank %u is not the Matrix Unit's" : "Src%c bank %u is not the unpackers'",
                      srcb ? 'B' : 'A', bank & 1);
     if (matrix_wants)
-        changers(g, thing, waiter, WG_CORES, &(wg_wanted){wg_word_gives_to_matrix, srcb, WG_SEMAPHORES},
-                 "UNPACR or SETDVALID");
+        wg_hang_changers(g, thing, waiter, WG_CORES, &(wg_wanted){wg_word_gives_to_matrix, srcb, WG_SEMAPHORES},
+                         "UNPACR or SETDVALID");
     else
-        changers(g, thing, waiter, WG_CORES, &(wg_wanted){wg_word_gives_to_unpackers, srcb, WG_SEMAPHORES},
-                 "CLEARDVALID or Matrix Unit instruction that gives the bank back");
+        wg_hang_changers(g, thing, waiter, WG_CORES, &(wg_wanted){wg_word_gives_to_unpackers, srcb, WG_SEMAPHORES},
+                         "CLEARDVALID or Matrix Unit instruction that gives the bank back");
 }
 
 static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsigned conditions)
@@ -244,13 +318,22 @@ static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsi
         wg_node thing = node(WG_NODE_SEMAPHORE, i);
         if (conditions & 1 && value == 0) {
             wg_hang_edge_add(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) is zero", i,
-                             wg_semaphore_name(i));
-            changers(g, thing, thread, WG_CORES, &(wg_wanted){wg_word_raises, i, i}, "SEMPOST of it");
+                             wg_semaphore_name(i))
+                ->need = WG_NEEDS_POST;
+            wg_hang_changers(g, thing, thread, WG_CORES, &(wg_wanted){wg_word_raises, i, i}, "SEMPOST of it");
+        } else if (conditions & 2 && !max) { /* whatever is taken from it */
+            wg_hang_edge_add(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) has no room: its maximum is 0",
+                             i, wg_semaphore_name(i))
+                ->need = WG_NEEDS_ROOM;
+            wg_hang_edge_add(g, node(WG_NODE_THREAD, thread), node(WG_NODE_NOBODY, 0),
+                             "semaphore %u (%s) was never initialised", i, wg_semaphore_name(i))
+                ->need = WG_NEEDS_ROOM;
         } else if (conditions & 2 && value >= max) {
             wg_hang_edge_add(g, node(WG_NODE_THREAD, thread), thing,
                              "semaphore %u (%s) has reached its maximum (%u of %u)", i, wg_semaphore_name(i), value,
-                             max);
-            changers(g, thing, thread, WG_CORES, &(wg_wanted){wg_word_lowers, i, i}, "SEMGET of it");
+                             max)
+                ->need = WG_NEEDS_ROOM;
+            wg_hang_changers(g, thing, thread, WG_CORES, &(wg_wanted){wg_word_lowers, i, i}, "SEMGET of it");
         }
     }
 }
@@ -330,51 +413,53 @@ static void gate_edges(graph *g, unsigned thread)
     }
 }
 
-enum { SEMAPHORE_WINDOW = 0xFFE80020u };
+/* The next request of the core, from *queue on, that is stalled in its region. */
+static const wg_stall *held_request(const graph *g, unsigned core, unsigned *queue)
+{
+    const wg_memory *m = &g->dev->tile->regions.memory;
+    for (; *queue < WG_REQUEST_QUEUES; ++*queue)
+        if (m->queue[core][*queue].count && m->queue[core][*queue].why.reason != WG_STALL_NONE &&
+            m->queue[core][*queue].why.retry_at == WG_NEVER)
+            return &m->queue[core][(*queue)++].why;
+    return NULL;
+}
 
-/* A core that still executes while nothing else can move repeats itself: it polls. */
+/* Does the core wait for its own requests, so that their stall is the true reason? */
+static bool is_consequence(unsigned reason)
+{
+    return reason == WG_STALL_STORE_QUEUE_FULL || reason == WG_STALL_STORE_CONFLICT || reason == WG_STALL_FENCE ||
+           reason == WG_STALL_LOAD_RESPONSE || reason == WG_STALL_OPERAND || reason == WG_STALL_RETIRE_QUEUE_FULL ||
+           reason == WG_STALL_CSR_SYNC || reason == WG_STALL_CORE_PARKED;
+}
+
+/*
+ * A core that still executes while nothing else can move repeats itself: it polls. So does one that waits for requests of its
+ * own, none of which is held.
+ */
 static bool polls(const graph *g, unsigned core)
 {
-    unsigned reason = g->out->core[core].info.stall.reason;
-    return g->hung &&
-           (wg_core_is_polling(g->dev->tile, core) || reason == WG_STALL_NONE || reason == WG_STALL_BRANCH_BUBBLE ||
-            reason == WG_STALL_EXECUTE || reason == WG_STALL_INSTRUCTION_FETCH);
+    const unsigned reason = g->out->core[core].info.stall.reason;
+    unsigned queue = 0;
+    if (!g->hung)
+        return g->history->repeating >> core & 1;
+    if (reason != WG_STALL_CORE_PARKED && is_consequence(reason) && !held_request(g, core, &queue))
+        return true;
+    return wg_core_is_polling(g->dev->tile, core) || reason == WG_STALL_NONE || reason == WG_STALL_BRANCH_BUBBLE ||
+           reason == WG_STALL_MULTI_CYCLE || reason == WG_STALL_INSTRUCTION_FETCH;
 }
 
-/* The address of the core's last load; false if none is recorded. */
-static bool last_load(const graph *g, unsigned core, uint32_t *address)
+/* The core's last access to nowhere, which hardware never answers; NULL: none was reported. */
+static const wg_finding *bad_access(const graph *g, unsigned core)
 {
-    const wg_core_run *run = &g->dev->tile->core[core].run;
-    uint64_t newest = 0;
-    for (unsigned i = 0; i < WG_LOADS; i++)
-        if (run->load[i].address && run->load[i].number >= newest) {
-            newest = run->load[i].number;
-            *address = run->load[i].address;
-        }
-    return newest != 0;
-}
-
-static void poll_edges(graph *g, unsigned core)
-{
-    wg_node from = node(WG_NODE_CORE, core), thing = node(WG_NODE_MEMORY, core);
-    uint32_t address = 0;
-    bool known = last_load(g, core, &address);
-    if (known && core >= WG_CORE_T0 && address - SEMAPHORE_WINDOW < 4 * WG_SEMAPHORES) {
-        unsigned semaphore = (address - SEMAPHORE_WINDOW) / 4;
-        thing = node(WG_NODE_SEMAPHORE, semaphore);
-        wg_hang_edge_add(g, from, thing, "it polls semaphore %u (%s), which is %u", semaphore,
-                         wg_semaphore_name(semaphore), g->out->semaphore_value[semaphore]);
-        bool lower = g->out->semaphore_value[semaphore];
-        changers(g, thing, core - WG_CORE_T0, core,
-                 &(wg_wanted){lower ? wg_word_lowers : wg_word_raises, semaphore, semaphore},
-                 lower ? "SEMGET of it" : "SEMPOST of it");
-        return;
+    const wg_device *dev = g->dev;
+    const wg_finding *last = NULL;
+    for (size_t i = 0; i < dev->findings; i++) {
+        const wg_finding *f = &dev->finding[i];
+        if ((f->code == WG_F_CORE_UNMAPPED || f->code == WG_F_CORE_HANGING_STORE) && f->agent == core &&
+            f->tile == dev->tile->index && f->has_pc && (!last || f->cycle >= last->cycle))
+            last = f;
     }
-    if (known)
-        wg_hang_edge_add(g, from, thing, "it polls 0x%08x and reads the same value each time", address);
-    else
-        wg_hang_edge_add(g, from, thing, "it loops and reads the same values each time");
-    wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "nothing that can still act changes what it reads");
+    return last;
 }
 
 static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
@@ -395,9 +480,14 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
     case WG_ENDED_BY_CORE_B:
         wg_hang_edge_add(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty");
         break;
-    case WG_ENDED_BY_NOBODY:
-        wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
+    case WG_ENDED_BY_NOBODY: {
+        const wg_finding *f = bad_access(g, core);
+        if (f)
+            wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "%s", f->detail);
+        else
+            wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
         break;
+    }
     case WG_ENDED_BY_NOTHING:
     case WG_ENDED_BY_HOLDER:
     case WG_ENDED_BY_LATCH:
@@ -416,30 +506,15 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
     }
 }
 
-/* The next request of the core, from *queue on, that is stalled in its region. */
-static const wg_stall *held_request(const graph *g, unsigned core, unsigned *queue)
-{
-    const wg_memory *m = &g->dev->tile->regions.memory;
-    for (; *queue < WG_REQUEST_QUEUES; ++*queue)
-        if (m->queue[core][*queue].count && m->queue[core][*queue].why.reason != WG_STALL_NONE &&
-            m->queue[core][*queue].why.retry_at == WG_NEVER)
-            return &m->queue[core][(*queue)++].why;
-    return NULL;
-}
-
-/* Does the core wait for its own requests, so that their stall is the true reason? */
-static bool is_consequence(unsigned reason)
-{
-    return reason == WG_STALL_STORE_QUEUE_FULL || reason == WG_STALL_STORE_CONFLICT || reason == WG_STALL_FENCE ||
-           reason == WG_STALL_LOAD_RESPONSE || reason == WG_STALL_OPERAND || reason == WG_STALL_RETIRE_QUEUE_FULL ||
-           reason == WG_STALL_CSR_SYNC || reason == WG_STALL_CORE_PARKED;
-}
-
 /* A stalled store counts as the core's wait, even if the core has run on to its final loop. */
 static void core_edges(graph *g, unsigned core)
 {
     const wg_hang_core *c = &g->out->core[core];
-    if (!c->waits || (!g->hung && c->info.stall.reason == WG_STALL_NONE))
+    if (!c->waits || (!g->hung && c->info.stall.reason == WG_STALL_NONE && !polls(g, core)))
+        return;
+    /* A stall that ends by itself is no wait for anybody. */
+    if (!g->hung && !polls(g, core) && wg_stall_ended_by(&c->info.stall) == WG_ENDED_BY_HOLDER &&
+        c->info.stall.holder >= WG_AGENT_COUNT)
         return;
     bool any = false;
     unsigned queue = 0;
@@ -447,7 +522,7 @@ static void core_edges(graph *g, unsigned core)
         stall_edges(g, core, held);
     if (polls(g, core)) {
         if (!wg_hang_pages_edges(g, core))
-            poll_edges(g, core);
+            wg_hang_poll_edges(g, core);
     } else if (!any || !is_consequence(c->info.stall.reason)) {
         stall_edges(g, core, &c->info.stall);
     }
@@ -516,6 +591,11 @@ static void ends(graph *g)
         if (to.kind == WG_NODE_CORE && !g->out->core[to.index].waits)
             wg_hang_edge_add(g, to, node(WG_NODE_NOBODY, 0),
                              g->out->core[to.index].info.in_reset ? "it is in reset" : "it is parked");
+        if (to.kind == WG_NODE_THREAD && g->history->repeating >> (WG_CORE_T0 + to.index) & 1 &&
+            g->out->thread[to.index].gate.latch.kind == WG_LATCH_EMPTY)
+            wg_hang_edge_add(g, to, node(WG_NODE_CORE, WG_CORE_T0 + to.index),
+                             "it does what core %s pushes in its loop",
+                             wg_agent_name_of(g->dev, WG_CORE_T0 + to.index));
         if (to.kind != WG_NODE_THREAD || !g->out->thread[to.index].idle)
             continue;
         bool any = false;
@@ -545,6 +625,25 @@ static void inspect_thread(graph *g, unsigned thread)
     out->history_count = h->count[thread] < WG_HISTORY ? (unsigned)h->count[thread] : WG_HISTORY;
     for (unsigned i = 0; i < out->history_count; i++)
         out->history[i] = h->last[thread][(h->count[thread] - out->history_count + i) % WG_HISTORY];
+}
+
+/* "posted 3 times, last by thread 0 at kernel.c:12 in cycle 40; …" */
+static void inspect_semaphore(graph *g, unsigned semaphore)
+{
+    static const char *const acts[WG_SEM_ACTS] = {"posted", "taken from", "initialised"};
+    const wg_semaphore_past *past = &g->history->semaphore[semaphore];
+    phrase p = {g->out->semaphore_past[semaphore], sizeof g->out->semaphore_past[semaphore], 0};
+    for (unsigned i = 0; i < WG_SEM_ACTS; i++) {
+        char by[320];
+        if (!past->count[i])
+            continue;
+        say(&p, "%s%s ", p.used ? "; " : "", acts[i]);
+        if (past->count[i] == 1)
+            say(&p, "once, ");
+        else
+            say(&p, "%llu times, last ", (unsigned long long)past->count[i]);
+        say(&p, "by %s", wg_hang_act_text(g, past, i, by, sizeof by));
+    }
 }
 
 static void inspect_core(graph *g, unsigned core)
@@ -594,6 +693,8 @@ void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_ha
     out->matrix_bank[1] = t->regs.src.matrix_bank_b;
     out->unpack_bank[0] = t->regs.src.unpack_bank_a;
     out->unpack_bank[1] = t->regs.src.unpack_bank_b;
+    for (unsigned i = 0; i < 8; i++)
+        inspect_semaphore(&g, i);
     for (unsigned i = 0; i < WG_CORES; i++)
         inspect_core(&g, i);
     for (unsigned i = 0; i < WG_THREADS; i++)

@@ -22,6 +22,34 @@ typedef struct wg_history_entry {
     uint64_t id, parent;
     uint32_t word, pc;
 } wg_history_entry;
+/* The last writes of some words, found by running the program again. */
+enum { WG_LAST_WRITES = 8 };
+typedef struct wg_last_write {
+    uint32_t address, value;
+    uint64_t cycle; /* 0: nobody wrote it */
+    uint32_t pc;
+    uint8_t agent, core; /* core: whose program contains `pc` */
+} wg_last_write;
+typedef struct wg_last_writes {
+    unsigned count;
+    wg_last_write at[WG_LAST_WRITES];
+} wg_last_writes;
+#define WG_LAST_WRITES_EVENTS (WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_TOUCH_L1))
+void wg_last_writes_event(void *writes, const wg_event *e);
+
+/* What happened to a semaphore. */
+typedef enum wg_semaphore_act { WG_SEM_POST, WG_SEM_GET, WG_SEM_INIT, WG_SEM_ACTS } wg_semaphore_act;
+typedef struct wg_semaphore_past {
+    uint8_t value; /* behind the last of them */
+    uint64_t count[WG_SEM_ACTS];
+    struct {
+        uint64_t cycle;
+        uint32_t pc;   /* 0: not known */
+        uint8_t agent; /* thread or core */
+        uint8_t left;  /* the value behind it */
+    } last[WG_SEM_ACTS];
+} wg_semaphore_past;
+
 typedef struct wg_history {
     wg_history_entry last[WG_THREADS][WG_HISTORY];
     uint64_t count[WG_THREADS];
@@ -33,15 +61,20 @@ typedef struct wg_history {
         uint64_t from, to;
     } was[8][2]; /* [semaphore]: the last time that it was 0, and that it was not; to 0: none */
     bool nonzero[8];
+    wg_semaphore_past semaphore[8];
+    uint32_t entry[WG_CORES]; /* where each core's program begins; 0: not known */
     wg_pending pending[WG_THREADS];
+    unsigned repeating; /* of a run that is cut short: bit i: core i only repeats itself */
     /* The source location of a pc; NULL, or an empty text: not known. */
     const char *(*place)(void *user, unsigned core, uint32_t pc, char *room, size_t bytes);
     void *place_user;
     wg_source_fn source;          /* the same in parts, for place_user; NULL: none */
     const struct wg_pages *pages; /* pages.h: who pushed and popped; NULL: not watched */
+    const wg_last_writes *writes; /* NULL: not known */
     const uint32_t *metal_layout; /* of tt-metal's launch messages; NULL: the built-in one */
 } wg_history;
-#define WG_HISTORY_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE))
+#define WG_HISTORY_EVENTS \
+    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_CORE_STATE))
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {
@@ -62,9 +95,12 @@ typedef struct wg_node {
 } wg_node;
 
 enum { WG_HANG_EDGES = 64, WG_HANG_WORDS = 256 };
+/* What a wait for a semaphore needs: posts, gets, or room below the maximum. */
+typedef enum wg_semaphore_need { WG_NEEDS_NOTHING, WG_NEEDS_POST, WG_NEEDS_GET, WG_NEEDS_ROOM } wg_semaphore_need;
 typedef struct wg_hang_edge {
     wg_node from, to;
-    bool guess; /* `to` might act: its program is not fully understood */
+    bool guess;   /* `to` might act: its program is not fully understood */
+    uint8_t need; /* wg_semaphore_need, if `to` is a semaphore */
     char reason[WG_HANG_WORDS];
 } wg_hang_edge;
 
@@ -80,6 +116,8 @@ typedef struct wg_hang_thread {
 typedef struct wg_hang_core {
     wg_core_info info;
     bool waits;
+    uint32_t polled;  /* the address, if it polls; 0: not known */
+    uint32_t poll_pc; /* the load that decides; 0: not known */
     char why[WG_HANG_WORDS];
 } wg_hang_core;
 
@@ -89,7 +127,8 @@ typedef struct wg_hang {
     wg_hang_thread thread[WG_THREADS];
     wg_hang_core core[WG_CORES];
     uint8_t semaphore_value[8], semaphore_max[8];
-    uint8_t mutex[8]; /* 0 free, else holder + 1 */
+    char semaphore_past[8][WG_HANG_WORDS]; /* who posted and took last; empty: nobody, or not known */
+    uint8_t mutex[8];                      /* 0 free, else holder + 1 */
     uint16_t mutex_valid;
     uint8_t bank_owner[4]; /* SrcA 0, SrcA 1, SrcB 0, SrcB 1 */
     uint8_t matrix_bank[2], unpack_bank[2];
@@ -100,7 +139,7 @@ typedef struct wg_hang {
     bool outside;  /* … at memory that a core polls, or nowhere: the world outside the tile might end it */
     unsigned path_length;
     uint8_t path[WG_HANG_EDGES];  /* edges, in order */
-    char note[2 * WG_HANG_WORDS]; /* history of the posts or of the value that the path waits for; empty: not known */
+    char note[4 * WG_HANG_WORDS]; /* history of the posts or of the value that the path waits for; empty: not known */
     char story[2048];             /* the verdict: cause, chain of waits, remedy */
     unsigned remedy_at;           /* offset of the remedy in it */
     unsigned repeating;           /* of a run that reached its limit: bit i: core i only repeated itself */

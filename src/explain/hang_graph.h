@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "explain/hang.h"
+#include "explain/reachable.h"
 #include "metal/launched.h"
 
 typedef struct graph {
@@ -14,6 +15,7 @@ typedef struct graph {
     const wg_history *history;
     bool hung;
     wg_hang *out;
+    wg_hang_edge unused; /* see wg_hang_edge_add() */
     bool has_launched;
     wg_metal_launched launched; /* kernels of tt-metal */
 } graph;
@@ -53,9 +55,25 @@ static inline const char *at_place(const graph *g, unsigned core, uint32_t pc, c
     return room;
 }
 
-/* An edge; a second one between the same nodes is dropped. */
-void wg_hang_edge_add(graph *g, wg_node from, wg_node to, const char *format, ...)
+/* The new edge; one that is not used if there is an edge between these nodes already, or no room. */
+wg_hang_edge *wg_hang_edge_add(graph *g, wg_node from, wg_node to, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/*
+ * hang.c: from a resource to every thread that can still change it; else to every core whose program can; else to nobody.
+ * `waiter`: the thread that waits, `except_core`: a core that does not count.
+ */
+void wg_hang_changers(graph *g, wg_node thing, unsigned waiter, unsigned except_core, const wg_wanted *wanted,
+                      const char *what);
+
+/* "thread 0 at kernel.c:12 in cycle 40": the last time. */
+const char *wg_hang_act_text(const graph *g, const wg_semaphore_past *past, unsigned act, char *room, size_t bytes);
+
+/* Was it posted, and then set to zero by SEMINIT before anybody took it? */
+bool wg_hang_post_was_wiped(const graph *g, unsigned semaphore);
+
+/* hang_polls.c: what a polling core reads, and who could write it. */
+void wg_hang_poll_edges(graph *g, unsigned core);
 
 /* hang_pages.c: kernels of tt-metal that wait for pages, space or semaphores. True: the core's wait is told. */
 void wg_hang_find_kernels(graph *g);

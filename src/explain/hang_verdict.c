@@ -114,32 +114,31 @@ static bool last_thing(const wg_hang *out, wg_node *thing)
     return false;
 }
 
-/* Do the waits of the path need the semaphore's value to fall? */
-static bool wants_room(const wg_hang *out, unsigned semaphore)
+/* What the wait for the semaphore on the path needs. */
+static wg_semaphore_need need_of(const wg_hang *out, unsigned semaphore)
 {
-    return out->semaphore_value[semaphore] != 0 || out->semaphore_max[semaphore] == 0;
-}
-
-/* Does a wait for room, whatever its maximum, lead to the semaphore? */
-static bool waits_for_room(const wg_hang *out, unsigned semaphore)
-{
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        const wg_latch *l = &out->thread[i].gate.latch;
-        if (l->kind == WG_LATCH_SEMWAIT && l->semaphores >> semaphore & 1)
-            return l->conditions & 2 && !(l->conditions & 1 && !out->semaphore_value[semaphore]);
+    for (unsigned i = out->path_length; i--;) {
+        const wg_hang_edge *e = &out->edge[out->path[i]];
+        if (e->to.kind == WG_NODE_SEMAPHORE && e->to.index == semaphore)
+            return (wg_semaphore_need)e->need;
     }
-    return wants_room(out, semaphore) && out->semaphore_value[semaphore];
+    return WG_NEEDS_POST;
 }
 
 static const char *semaphore_remedy(const wg_hang *out, unsigned semaphore)
 {
-    bool room = waits_for_room(out, semaphore);
-    if (room && !out->semaphore_max[semaphore])
-        return "Initialise it with SEMINIT, with its capacity as the maximum, before the first wait.";
-    if (room && out->circular)
-        return "SEMGET it before the wait in the circle, or initialise it with a larger maximum.";
-    if (room)
-        return "SEMGET it once for each SEMPOST, or initialise it with a larger maximum.";
+    switch (need_of(out, semaphore)) {
+    case WG_NEEDS_ROOM:
+        if (!out->semaphore_max[semaphore])
+            return "Initialise it with SEMINIT, with its capacity as the maximum, before the first wait.";
+        return out->circular ? "SEMGET it before the wait in the circle, or initialise it with a larger maximum."
+                             : "SEMGET it once for each SEMPOST, or initialise it with a larger maximum.";
+    case WG_NEEDS_GET:
+        return out->circular ? "SEMGET it before the wait in the circle, or wait for another value."
+                             : "SEMGET it once for each SEMPOST, or wait for another value.";
+    case WG_NEEDS_NOTHING:
+    case WG_NEEDS_POST: break;
+    }
     if (out->circular)
         return "Post the semaphore before the wait in the circle, or initialise it with one unit more.";
     return "SEMPOST it once for each wait, or initialise it with SEMINIT to a value above zero.";
@@ -174,7 +173,12 @@ static const char *remedy(const wg_hang *out)
                                                   "bits of the last instruction that "
                                                   "reads it."
                                                 : "Hand the bank over to the Matrix Unit: UNPACR, or SETDVALID.";
-    case WG_NODE_MEMORY: return "Write the polled word, and make the write visible to the poll (fence, cache).";
+    case WG_NODE_MEMORY:
+        if (out->circular)
+            return "Write one of the polled words before the wait in the circle.";
+        return strstr(out->edge[out->path[out->path_length - 1]].reason, " wrote it last")
+                   ? "Write the awaited value, or wait for the one that is written."
+                   : "Write the polled word, and make the write visible to the poll (fence, cache).";
     case WG_NODE_FIFO: return "The pushed instructions cannot pass the gate; look at what its head waits for.";
     default: break;
     }
@@ -212,11 +216,18 @@ static void explain_semaphore(const graph *g)
                 (unsigned long long)lost->cycle);
             return;
         }
+        if (e->need == WG_NEEDS_POST && !value && wg_hang_post_was_wiped(g, semaphore)) {
+            snprintf(out->note, sizeof out->note, "Initialise it before anybody posts it.");
+            return;
+        }
         if (e->from.kind != WG_NODE_CORE || e->from.index >= WG_CORES)
             continue;
         uint64_t since = g->history->near[e->from.index].since, from = g->history->was[semaphore][!value].from,
                  to = g->history->was[semaphore][!value].to;
-        if (!since || since - 1 >= to)
+        /* The opposite of what it is now must be what the core waits for. */
+        const bool meant = value ? e->need == WG_NEEDS_GET && strstr(e->reason, " until it is 0;")
+                                 : e->need == WG_NEEDS_POST && !strstr(e->reason, " at least ");
+        if (!meant || !since || since - 1 >= to)
             continue;
         snprintf(
             out->note, sizeof out->note,
@@ -234,7 +245,7 @@ uint32_t wg_hang_pc(const wg_hang *h, wg_node n, unsigned *core)
 {
     *core = n.kind == WG_NODE_THREAD ? WG_CORE_T0 + n.index : n.index;
     if (n.kind == WG_NODE_CORE)
-        return h->core[n.index].info.pc;
+        return h->core[n.index].poll_pc ? h->core[n.index].poll_pc : h->core[n.index].info.pc;
     if (n.kind != WG_NODE_THREAD)
         return 0;
     const wg_gate_info *gate = &h->thread[n.index].gate;
@@ -261,12 +272,23 @@ static bool say_semaphore(phrase *p, const graph *g)
     wg_node_name(out, wait->to, name, sizeof name);
     wg_node_name(out, wait->from, waiter, sizeof waiter);
     stands(g, wait->from, place, sizeof place);
-    if (!waits_for_room(out, i))
-        say(p, "Nobody %s %s, for which %s waits%s: %s.", value ? "takes from" : "posts", name, waiter, place,
-            end->reason);
-    else
+    switch (need_of(out, i)) {
+    case WG_NEEDS_ROOM:
         say(p, "S%s has reached its maximum (%u of %u), and nobody takes from it: %s waits%s for room, and %s.",
             name + 1, value, max, waiter, place, end->reason);
+        break;
+    case WG_NEEDS_GET:
+    case WG_NEEDS_POST:
+    case WG_NEEDS_NOTHING: {
+        const char *does = need_of(out, i) == WG_NEEDS_GET ? "takes from" : "posts";
+        if (wait->from.kind == WG_NODE_CORE)
+            say(p, "C%s%s %s, and nobody %s it: %s.", waiter + 1, place, wait->reason + strlen("it "), does,
+                end->reason);
+        else
+            say(p, "Nobody %s %s, for which %s waits%s: %s.", does, name, waiter, place, end->reason);
+        break;
+    }
+    }
     return true;
 }
 
@@ -278,18 +300,59 @@ static bool say_uninitialised(phrase *p, const graph *g)
 {
     const wg_hang *out = g->out;
     char name[80], waiter[80], place[272];
-    for (unsigned i = 0; i < out->path_length; i++) {
-        const wg_hang_edge *e = &out->edge[out->path[i]];
-        if (e->to.kind != WG_NODE_SEMAPHORE || out->semaphore_max[e->to.index] || !waits_for_room(out, e->to.index))
+    for (unsigned i = 0; i < out->edges; i++) {
+        const wg_hang_edge *e = &out->edge[i],
+                           *end = out->path_length ? &out->edge[out->path[out->path_length - 1]] : e;
+        if (e->to.kind != WG_NODE_SEMAPHORE || e->need != WG_NEEDS_ROOM || out->semaphore_max[e->to.index] ||
+            !same_node(e->from, end->from))
             continue;
         wg_node_name(out, e->to, name, sizeof name);
         wg_node_name(out, e->from, waiter, sizeof waiter);
         stands(g, e->from, place, sizeof place);
-        say(p, "S%s was never initialised: its maximum is 0, so that the wait for room of %s%s never ends.", name + 1,
+        say(p, "S%s was never initialised: its maximum is 0, so that the wait for room of %s%s never ends. ", name + 1,
             waiter, place);
+        g->out->remedy_at = (unsigned)p->used;
+        say(p, "Initialise it with SEMINIT, with its capacity as the maximum, before the first wait.");
         return true;
     }
     return false;
+}
+
+/* One core polls a word that nobody writes any more. */
+static bool say_poll(phrase *p, const graph *g)
+{
+    const wg_hang *out = g->out;
+    const wg_hang_edge *wait = &out->edge[out->path[0]], *end = &out->edge[out->path[out->path_length - 1]];
+    char waiter[80], place[272];
+    if (out->circular || out->path_length != 2 || !leads_to_nobody(out) || wait->to.kind != WG_NODE_MEMORY ||
+        strncmp(wait->reason, "it polls ", 9) != 0)
+        return false;
+    wg_node_name(out, wait->from, waiter, sizeof waiter);
+    stands(g, wait->from, place, sizeof place);
+    say(p, "C%s%s %s, and %s%s.", waiter + 1, place, wait->reason + 3,
+        strncmp(end->reason, "no", 2) == 0 ? "" : "nobody will write it again: ", end->reason);
+    return true;
+}
+
+/* A core waits for an access that hardware never answers. */
+static bool say_bad_access(phrase *p, const graph *g)
+{
+    const wg_hang *out = g->out;
+    const wg_hang_edge *end = &out->edge[out->path[out->path_length - 1]];
+    char waiter[80], place[272];
+    if (out->circular || end->to.kind != WG_NODE_NOBODY || end->from.kind != WG_NODE_CORE ||
+        out->core[end->from.index].info.stall.reason != WG_STALL_HANGING_ACCESS ||
+        strcmp(end->reason, wg_stall_text(WG_STALL_HANGING_ACCESS)) == 0)
+        return false;
+    wg_node_name(out, end->from, waiter, sizeof waiter);
+    stands(g, end->from, place, sizeof place);
+    say(p, "C%s%s waits for an access that is never answered: %s. Check the pointer", waiter + 1, place, end->reason);
+    const uint32_t sp = out->dev->tile->core[end->from.index].run.r[2];
+    if (sp < 0xFFB00000u && sp >= 0xFF000000u)
+        say(p, "; the stack pointer is 0x%08x, below the core's RAM: its stack has overflowed", sp);
+    say(p, ".");
+    g->out->remedy_at = (unsigned)p->used;
+    return true;
 }
 
 /* The cause, in one sentence. */
@@ -313,13 +376,10 @@ static void say_cause(phrase *p, const graph *g)
     name[0] = (char)(name[0] >= 'a' && name[0] <= 'z' ? name[0] - 'a' + 'A' : name[0]);
     if (!leads_to_nobody(out))
         say(p, "The chain of waiting ends where nobody can move: ");
-    else if (any && thing.kind == WG_NODE_SEMAPHORE && waits_for_room(out, thing.index)) {
-        if (out->semaphore_max[thing.index])
-            say(p, "%s is full, and nobody takes from it: ", name);
-        else
-            say(p, "%s was never initialised: its maximum is 0. ", name);
-    } else if (any && thing.kind == WG_NODE_SEMAPHORE && out->semaphore_value[thing.index]) {
-        say(p, "%s does not fall to zero, because nobody takes from it: ", name);
+    else if (any && thing.kind == WG_NODE_SEMAPHORE && need_of(out, thing.index) == WG_NEEDS_ROOM) {
+        say(p, "%s is full, and nobody takes from it: ", name);
+    } else if (any && thing.kind == WG_NODE_SEMAPHORE && need_of(out, thing.index) == WG_NEEDS_GET) {
+        say(p, "%s does not fall, because nobody takes from it: ", name);
     } else if (any && thing.kind == WG_NODE_SEMAPHORE) {
         say(p, "Nobody posts s%s: ", name + 1);
     } else if (any && thing.kind == WG_NODE_BANK) {
@@ -343,7 +403,9 @@ static void tell(const graph *g)
         say(&p, "%s", remedy(out));
         return;
     }
-    if (say_uninitialised(&p, g) || say_semaphore(&p, g)) {
+    if (say_uninitialised(&p, g) || say_bad_access(&p, g))
+        return;
+    if (say_semaphore(&p, g) || say_poll(&p, g)) {
         say(&p, " ");
         out->remedy_at = (unsigned)p.used;
         say(&p, "%s", out->note[0] ? out->note : remedy(out));
@@ -360,7 +422,8 @@ static void tell(const graph *g)
         wg_node_name(out, e->from, from, sizeof from);
         wg_node_name(out, e->to, to, sizeof to);
         stands(g, e->from, place, sizeof place);
-        if (is_party(e->from) && e->to.kind == WG_NODE_NOBODY && !strncmp(e->reason, "it ", 3))
+        if (is_party(e->from) && (e->to.kind == WG_NODE_NOBODY || !strncmp(e->reason, "it polls ", 9)) &&
+            !strncmp(e->reason, "it ", 3))
             say(&p, "%s%s%s %s", i ? "; " : "", from, place, e->reason + 3);
         else if (is_party(e->from) && is_party(e->to))
             say(&p, "%s%s waits%s for %s (%s)", i ? "; " : "", from, place, to, e->reason);

@@ -93,6 +93,16 @@ bool wg_word_raises(const wg_arch *arch, uint32_t word, unsigned semaphore)
     return (op == WG_I_SEMPOST || op == WG_I_SEMINIT) && selects(word, semaphore);
 }
 
+bool wg_word_posts(const wg_arch *arch, uint32_t word, unsigned semaphore)
+{
+    return op_of(arch, word) == WG_I_SEMPOST && selects(word, semaphore);
+}
+
+bool wg_word_gets(const wg_arch *arch, uint32_t word, unsigned semaphore)
+{
+    return op_of(arch, word) == WG_I_SEMGET && selects(word, semaphore);
+}
+
 bool wg_word_lowers(const wg_arch *arch, uint32_t word, unsigned semaphore)
 {
     wg_insn_id op = op_of(arch, word);

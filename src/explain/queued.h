@@ -26,6 +26,9 @@ bool wg_thread_will_issue(const wg_tile *t, const wg_pending *pending, unsigned 
 /* Tests: the argument is a semaphore, or 0 for SrcA and 1 for SrcB. */
 bool wg_word_raises(const wg_arch *arch, uint32_t word, unsigned semaphore);
 bool wg_word_lowers(const wg_arch *arch, uint32_t word, unsigned semaphore);
+/* Without SEMINIT. */
+bool wg_word_posts(const wg_arch *arch, uint32_t word, unsigned semaphore);
+bool wg_word_gets(const wg_arch *arch, uint32_t word, unsigned semaphore);
 bool wg_word_gives_to_matrix(const wg_arch *arch, uint32_t word, unsigned file);
 bool wg_word_gives_to_unpackers(const wg_arch *arch, uint32_t word, unsigned file);
 

@@ -637,7 +637,7 @@ const wg_race *wg_races_at(const wg_races *r, size_t index) { return index < r->
 uint64_t wg_races_forgotten(const wg_races *r) { return r->forgotten; }
 size_t wg_races_bytes(const wg_races *r) { return r->bytes; }
 
-/* ---- What the program does not use ------------------------------------------------------------------------------- */
+/* ---- Unused resources of the program ----------------------------------------------------------------------------- */
 
 bool wg_races_l1_touched(const wg_races *r, uint32_t address, uint32_t bytes)
 {

@@ -47,7 +47,7 @@ typedef enum wg_remedy_is {
 typedef enum wg_grade {
     WG_GRADE_NONE,     /* none was tried */
     WG_GRADE_WRONG,    /* one of them gives another result, or another end */
-    WG_GRADE_UNORDERED /* none of those that were tried does */
+    WG_GRADE_UNORDERED /* none of the timings tried does */
 } wg_grade;
 
 /* The kinds of insertions. */
@@ -115,7 +115,7 @@ uint64_t wg_races_events(const wg_races *r); /* … plus those of the selected c
 void wg_races_event(void *races, const wg_event *e);
 /* Names of checks, separated by commas: race, memory, init, sync. False: it is not such a list. */
 bool wg_checks_parse(const char *text, unsigned *checks);
-/* The reports wanted: WG_CHECK_RACE, unless selected otherwise before the first event. */
+/* The requested reports: WG_CHECK_RACE, unless selected otherwise before the first event. */
 void wg_races_select(wg_races *r, unsigned checks);
 /* Memory: these bytes of L1 are a section of the core's program, or (WG_CORES) accessible to all. */
 void wg_races_give(wg_races *r, unsigned core, uint32_t address, uint32_t bytes);
@@ -136,7 +136,7 @@ void wg_races_group_add(wg_races_group *group, wg_races *r, unsigned index);
 size_t wg_races_count(const wg_races *r);
 /* The program was run again with the remedy of this race inserted. */
 void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome);
-/* So many timings were tried; `witness`: the one that gives another result, or NULL. */
+/* `timings` timings were tried; `witness`: the one that gives another result, or NULL. */
 void wg_races_grade(wg_races *r, size_t index, uint32_t timings, const wg_delay *witness);
 /* With the remedy of report `cause`, report `index` is gone, too. */
 void wg_races_explain(wg_races *r, size_t cause, size_t index);

@@ -142,6 +142,15 @@ static bool is_known(const wg_races *r, unsigned k)
     return false;
 }
 
+/* Did a core poll for "nothing in flight" with a load that may overtake the last command? */
+static bool polled_early(const wg_races *r, unsigned noc)
+{
+    bool any = false;
+    for (unsigned core = 0; core < WG_CORES; core++)
+        any |= r->core[core].command[wg_race_command_at(WG_PATH_NIU0 + noc)].looked;
+    return any;
+}
+
 static void requests_left(wg_races *r, uint64_t cycle)
 {
     for (unsigned noc = 0; noc < 2; noc++)
@@ -149,6 +158,15 @@ static void requests_left(wg_races *r, uint64_t cycle)
             unsigned k = (answer ? WG_K_ANSWER : WG_K_SOURCE) + noc;
             if (!r->noc_party[k - WG_K_NOC] || is_known(r, k))
                 continue;
+            if (polled_early(r, noc)) {
+                wg_race_rule(
+                    r, WG_RACE_NOC_UNWAITED, 0, r->noc_party[k - WG_K_NOC], cycle,
+                    answer ? "what the answers of the NoC write" : "what the requests to the NoC read",
+                    "A core polls a counter of requests in flight, but that load may overtake the store of the last "
+                    "command, and find nothing in flight.",
+                    "Load NOC_CMD_CTRL of the last command until it is 0, then poll the counter.");
+                continue;
+            }
             wg_race_rule(
                 r, WG_RACE_NOC_UNWAITED, 0, r->noc_party[k - WG_K_NOC], cycle,
                 answer ? "what the answers of the NoC write" : "what the requests to the NoC read",

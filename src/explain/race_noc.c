@@ -10,8 +10,8 @@
  * counter of the NIU in a loop learns that the requests have left, or their answers have arrived.
  *
  * Between tiles, each detector of a group keeps every other tile's knowledge of its own streams. A packet carries its
- * sender's clock; the recipient acquires it when one of its cores has looked (a loop that polls a flag or a counter). A tile
- * counts as one party: what one core knows, all cores know. That may give false negatives, never false positives.
+ * sender's clock; the recipient acquires it when one of its cores looks (in a loop that polls a flag or a counter). A
+ * tile counts as one party: what one core knows, all cores know. That may give false negatives, never false positives.
  *
  * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
  */
@@ -27,7 +27,8 @@ enum { STREAMS = WG_K_LOOSE - WG_K_RMT, NOC_MASK = 1 };
 
 /*
  * The stream of a tile's requests, which are in order where software uses one static virtual channel. Decided here: a
- * write and a later flag are in order wherever they go. Ordering.md promises less, but public kernels rely on it.
+ * write and a later flag are in order whatever their destinations. Ordering.md promises less, but public kernels rely
+ * on it.
  */
 static unsigned remote_stream(unsigned tile, unsigned noc, unsigned channel)
 {
@@ -232,6 +233,10 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
         } else if (p->author < WG_RACE_TILES && r->know[p->author]) { /* multicast: the sender's current clock */
             known = r->know[p->author];
             b.snap = wg_race_snap(r, known);
+        } else if (r->group && !author) { /* nobody watches the sender: its own requests are taken to be in its order */
+            for (unsigned noc = 0; noc < 2; noc++)
+                done_for(r, &empty, p->author, noc);
+            b.snap = wg_race_snap(r, &empty);
         }
         party.tile = (uint16_t)(p->author + 1);
         if (there && there->by.known) {

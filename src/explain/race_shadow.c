@@ -131,7 +131,7 @@ static void grant(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
 
 static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsigned how)
 {
-    /* Each source bank has a wait of its own. */
+    /* Each source bank has its own wait. */
     unsigned what = space >= WG_TOUCH_BANK_OWNER ? space + h->first * WG_TOUCH_SPACES : space;
     if (h->any && !told(r, h->a.k, h->a.value, b->thread, what, h->first)) {
         wg_race_found(r, &h->a, b, space, h->first, h->last, h->mask, how);

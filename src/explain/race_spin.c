@@ -15,6 +15,7 @@
  *               a branch that depends on the value (compilers peel the first iteration)
  */
 #include "explain/race_state.h"
+#include "isa/riscv_word.h"
 
 #include <stdlib.h>
 
@@ -80,19 +81,6 @@ static bool fetch(wg_races *r, unsigned core, uint32_t pc, rv *out)
     return true;
 }
 
-static uint32_t branch_offset(uint32_t w)
-{
-    uint32_t o = (w >> 31 & 1) << 12 | (w >> 7 & 1) << 11 | (w >> 25 & 63) << 5 | (w >> 8 & 15) << 1;
-    return (uint32_t)((int32_t)(o << 19) >> 19);
-}
-static uint32_t jump_offset(uint32_t w)
-{
-    uint32_t o = (w >> 31 & 1) << 20 | (w >> 12 & 0xFF) << 12 | (w >> 20 & 1) << 11 | (w >> 21 & 0x3FF) << 1;
-    return (uint32_t)((int32_t)(o << 11) >> 11);
-}
-static uint32_t immediate(uint32_t w) { return (uint32_t)((int32_t)w >> 20); }
-static uint32_t store_offset(uint32_t w) { return (uint32_t)((int32_t)w >> 25) << 5 | (w >> 7 & 31); }
-
 static bool is_load(const rv *i) { return i->op == 0x03 || i->op == 0x07; }
 static bool is_branch(const rv *i) { return i->op == 0x63; }
 
@@ -138,7 +126,7 @@ static value joined(value a, value b)
 static value result(const spot *s)
 {
     const rv *i = &s->i;
-    value a = s->x[i->rs1], b = i->op == 0x33 ? s->x[i->rs2] : number(immediate(i->word));
+    value a = s->x[i->rs1], b = i->op == 0x33 ? s->x[i->rs2] : number(wg_rv_imm_i(i->word));
     bool adds = i->kind == 0 && !(i->op == 0x33 && i->word >> 25);
     uint8_t tainted = (a.is | b.is) & FROM_LOAD;
     value out;
@@ -159,7 +147,7 @@ static value result(const spot *s)
 /* Memory does not change as long as only the stack is stored to. */
 static value loaded(const spot *s)
 {
-    value at = plus(s->x[s->i.rs1], immediate(s->i.word));
+    value at = plus(s->x[s->i.rs1], wg_rv_imm_i(s->i.word));
     for (unsigned k = 0; at.is & ON_STACK && k < SLOTS; k++)
         if (s->slot[k].used && s->slot[k].at == (int32_t)at.number)
             return s->i.kind == 2 ? s->slot[k].held : (value){.is = s->slot[k].held.is & FROM_LOAD};
@@ -170,7 +158,7 @@ static value loaded(const spot *s)
 /* False: not a store to the stack, or no room to track it. */
 static bool store(spot *after, const spot *s)
 {
-    value at = plus(s->x[s->i.rs1], store_offset(s->i.word));
+    value at = plus(s->x[s->i.rs1], wg_rv_imm_s(s->i.word));
     if (s->i.op != 0x23 || !(at.is & ON_STACK))
         return false;
     int room = -1;
@@ -292,9 +280,9 @@ static unsigned step(const spot *s, spot *after, uint32_t to[2], uint32_t back_t
         if (!store(after, s))
             return 0;
         break;
-    case 0x63: to[1] = s->pc + branch_offset(i->word); return 2;
+    case 0x63: to[1] = s->pc + wg_rv_imm_b(i->word); return 2;
     case 0x6F:
-        to[0] = s->pc + jump_offset(i->word);
+        to[0] = s->pc + wg_rv_imm_j(i->word);
         put = number(s->pc + 4);
         if (i->rd && s->back_to)
             return 0; /* calls are followed one level deep */
@@ -324,7 +312,7 @@ static value frame_pointer(wg_races *r, unsigned core, uint32_t pc)
         if (i.op == 0x67)
             break; /* the end of the previous function */
         if (i.op == 0x13 && i.kind == 0 && i.rd == S0)
-            return i.rs1 == SP ? stack((int32_t)immediate(i.word)) : (value){mix(6, S0), 0, 0};
+            return i.rs1 == SP ? stack((int32_t)wg_rv_imm_i(i.word)) : (value){mix(6, S0), 0, 0};
     }
     return (value){mix(6, S0), 0, 0};
 }
@@ -342,7 +330,7 @@ static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint
     load->x[0] = number(0);
     load->x[SP] = stack(0);
     load->x[S0] = frame_pointer(r, core, pc);
-    load->x[load->i.rs1] = number(address - immediate(load->i.word));
+    load->x[load->i.rs1] = number(address - wg_rv_imm_i(load->i.word));
     load->reached = true;
     for (unsigned rounds = 0, more = 1; more && rounds < LOOK; rounds++) {
         more = 0;
@@ -371,7 +359,7 @@ static void find_places(struct wg_race_code *c, uint32_t address)
     const rv *load = &c->spot[0].i;
     for (unsigned at = 0; at < c->count; at++) {
         spot *s = &c->spot[at];
-        value from = plus(s->x[s->i.rs1], immediate(s->i.word));
+        value from = plus(s->x[s->i.rs1], wg_rv_imm_i(s->i.word));
         s->same_place = at == 0 || (s->reached && s->i.op == load->op && s->i.kind == load->kind && from.is & KNOWN &&
                                     from.number == address);
         s->home = false;

@@ -143,7 +143,7 @@ typedef struct wg_race_insn {
     bool boot;      /* pushed by B before any T core ran */
 } wg_race_insn;
 
-/* Locations with names of their own: a report lists each of them. For rows and addresses it gives an example. */
+/* Locations with individual names: a report lists each of them. For rows and addresses it gives an example. */
 static inline bool wg_race_by_name(unsigned space)
 {
     return space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG || space == WG_TOUCH_GPR;
@@ -335,7 +335,7 @@ struct wg_races {
     struct wg_race_init *init;               /* race_init.c; NULL: not requested */
     uint8_t *given;                          /* per word of L1: its owner; NULL: not requested */
     wg_ref valid[4], freed[4];               /* banks: the last handover each way */
-    wg_ref pages[WG_CBS][2]; /* who changed a circular buffer's count last: pushed, popped */
+    wg_ref pages[WG_CBS][2];                 /* the last to change a circular buffer's count: pushed, popped */
     wg_ref_fifo mailbox[WG_CORES][WG_CORES], pcbuf[WG_THREADS];
     wg_race_party *party;
     uint32_t *party_index; /* hash */

@@ -177,15 +177,18 @@ const char *wg_race_condition(const wg_races *r, unsigned unit)
     }
 }
 
+/* Bit 0 is the broadest and comes last. */
+uint32_t wg_race_block_bit(const wg_races *r, uint32_t word)
+{
+    const uint32_t bits = wg_isa_decode(r->arch_id, word)->block_bits;
+    return bits & ~1u ? (bits & ~1u) & -(bits & ~1u) : bits & 1u;
+}
+
 const char *wg_race_block_name(const wg_races *r, uint32_t word)
 {
 #define NAME(S, bit, symbol, text) [bit] = #symbol,
     static const char *const names[] = {WG_BLOCKS(NAME, )};
 #undef NAME
-    enum { BITS = sizeof names / sizeof *names };
-    uint16_t bits = wg_isa_decode(r->arch_id, word)->block_bits;
-    for (unsigned i = 1; i <= BITS; i++) /* bit 0, the broadest, comes last */
-        if (bits >> i % BITS & 1)
-            return names[i % BITS];
-    return "STALL_THREAD";
+    const uint32_t bit = wg_race_block_bit(r, word);
+    return bit ? names[__builtin_ctz(bit)] : "STALL_THREAD";
 }

@@ -19,5 +19,22 @@ void wg_say_party(const wg_races *r, wg_words *t, const wg_race_party *p);
 const char *wg_race_condition(const wg_races *r, unsigned unit);
 /* The block bit that catches this instruction and as few others as possible. */
 const char *wg_race_block_name(const wg_races *r, uint32_t word);
+uint32_t wg_race_block_bit(const wg_races *r, uint32_t word); /* 0: none */
+
+/* How many instructions of the thread b knows to have passed the gate. */
+static inline uint32_t wg_race_passed(const wg_actor *b, unsigned thread)
+{
+    uint32_t v = b->clock->v[WG_K_I + thread];
+    if (b->clock2 && b->clock2->v[WG_K_I + thread] > v)
+        v = b->clock2->v[WG_K_I + thread];
+    return b->seq && b->thread == thread && b->seq > v ? b->seq : v;
+}
+
+/* race_remedy.c: why nothing orders a before b, and what to do about it. */
+void wg_race_reason(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, wg_words *why,
+                    wg_words *how, wg_race *race);
+/* The remedy inserts `what`, or a Tensix instruction, before or after `at`. */
+void wg_race_insert(wg_race *race, const wg_race_party *at, bool behind, wg_insert what, uint32_t word);
+void wg_race_insert_insn(const wg_races *r, wg_race *race, const wg_race_party *at, bool behind, const char *text);
 
 #endif

@@ -9,17 +9,10 @@
 #include <string.h>
 
 #include "isa/isa.h"
+#include "isa/riscv_word.h"
 #include "machine/device.h"
 
 enum {
-    OP_IMMEDIATE = 0x13,
-    OP_AUIPC = 0x17,
-    OP_STORE = 0x23,
-    OP_LUI = 0x37,
-    OP_BRANCH = 0x63,
-    OP_JALR = 0x67,
-    OP_JAL = 0x6F,
-    OP_SYSTEM = 0x73,
     RA = 1,
     SP = 2,
     FRAMES = 64 /* return addresses of callers, at most */
@@ -60,22 +53,6 @@ static void visit(walk *w, uint32_t pc)
         return;
     w->seen[pc / 32] |= (uint8_t)(1u << (pc / 4 % 8));
     w->queue[w->queued++] = pc; /* has room for every word: each is queued once */
-}
-
-static uint32_t jal_offset(uint32_t i)
-{
-    uint32_t offset = (i >> 21 & 0x3FF) << 1 | (i >> 20 & 1) << 11 | (i >> 12 & 0xFF) << 12 | (i >> 31) << 20;
-    return offset | (i >> 31 ? 0xFFE00000u : 0);
-}
-static uint32_t branch_offset(uint32_t i)
-{
-    uint32_t offset = (i >> 8 & 0xF) << 1 | (i >> 25 & 0x3F) << 5 | (i >> 7 & 1) << 11 | (i >> 31) << 12;
-    return offset | (i >> 31 ? 0xFFFFE000u : 0);
-}
-static uint32_t store_offset(uint32_t i)
-{
-    uint32_t offset = (i >> 7 & 31) | (i >> 25) << 5;
-    return offset | (i >> 31 ? 0xFFFFF000u : 0);
 }
 
 /* A constant that the program contains or computes. */
@@ -124,12 +101,12 @@ static void tensix(walk *w, uint32_t pc, uint32_t word)
 /* The target of a jump through a register that the previous instruction has set; false: not known. */
 static bool set_before(const walk *w, uint32_t pc, uint32_t i, uint32_t *target)
 {
-    uint32_t before, offset = i >> 20 | (i >> 31 ? 0xFFFFF000u : 0);
+    uint32_t before, offset = wg_rv_imm_i(i);
     if (!code_at(w, pc - 4, &before) || (before >> 7 & 31) != (i >> 15 & 31))
         return false;
-    if ((before & 0x7F) != OP_AUIPC && (before & 0x7F) != OP_LUI)
+    if ((before & 0x7F) != WG_RV_AUIPC && (before & 0x7F) != WG_RV_LUI)
         return false;
-    *target = (before & 0xFFFFF000u) + offset + ((before & 0x7F) == OP_AUIPC ? pc - 4 : 0);
+    *target = (before & 0xFFFFF000u) + offset + ((before & 0x7F) == WG_RV_AUIPC ? pc - 4 : 0);
     return true;
 }
 
@@ -152,8 +129,8 @@ static void constant(walk *w, uint32_t pc, uint32_t lui)
 {
     uint32_t next, value = lui & 0xFFFFF000u;
     note_constant(w, value, pc);
-    if (code_at(w, pc + 4, &next) && (next & 0x707F) == OP_IMMEDIATE && (next >> 15 & 31) == (lui >> 7 & 31))
-        note_constant(w, value + (next >> 20 | (next >> 31 ? 0xFFFFF000u : 0)), pc);
+    if (code_at(w, pc + 4, &next) && (next & 0x707F) == WG_RV_IMMEDIATE && (next >> 15 & 31) == (lui >> 7 & 31))
+        note_constant(w, value + wg_rv_imm_i(next), pc);
 }
 
 static void step(walk *w, uint32_t pc)
@@ -166,22 +143,22 @@ static void step(walk *w, uint32_t pc)
         return;
     }
     switch (i & 0x7F) {
-    case OP_JAL:
+    case WG_RV_JAL:
         if (i >> 7 & 31)
             visit(w, pc + 4);
-        visit(w, pc + jal_offset(i));
+        visit(w, pc + wg_rv_imm_j(i));
         return;
-    case OP_JALR: jalr(w, pc, i); return;
-    case OP_BRANCH: visit(w, pc + branch_offset(i)); break;
-    case OP_LUI: constant(w, pc, i); break;
-    case OP_IMMEDIATE: w->names_offset |= i >> 20 == SEMAPHORES_FROM + 4 * w->wanted->semaphore; break;
-    case OP_STORE:
+    case WG_RV_JALR: jalr(w, pc, i); return;
+    case WG_RV_BRANCH: visit(w, pc + wg_rv_imm_b(i)); break;
+    case WG_RV_LUI: constant(w, pc, i); break;
+    case WG_RV_IMMEDIATE: w->names_offset |= i >> 20 == SEMAPHORES_FROM + 4 * w->wanted->semaphore; break;
+    case WG_RV_STORE:
         w->stores = true;
-        w->names_offset |= store_offset(i) == SEMAPHORES_FROM + 4 * w->wanted->semaphore ||
-                           store_offset(i) == SEMAPHORES_FROM; /* an index may be in the register */
+        w->names_offset |= wg_rv_imm_s(i) == SEMAPHORES_FROM + 4 * w->wanted->semaphore ||
+                           wg_rv_imm_s(i) == SEMAPHORES_FROM; /* an index may be in the register */
         break;
-    case OP_SYSTEM:
-        if (i == 0x00100073 || i == 0x00000073) /* ebreak, ecall: it parks */
+    case WG_RV_SYSTEM:
+        if (i == WG_RV_EBREAK || i == WG_RV_ECALL) /* ebreak, ecall: it parks */
             return;
         break;
     default: break;
@@ -195,7 +172,7 @@ static bool is_return_address(const walk *w, uint32_t value)
     uint32_t call;
     if (!value || !code_at(w, value - 4, &call))
         return false;
-    return ((call & 0x7F) == OP_JAL || (call & 0x7F) == OP_JALR) && (call >> 7 & 31) == RA;
+    return ((call & 0x7F) == WG_RV_JAL || (call & 0x7F) == WG_RV_JALR) && (call >> 7 & 31) == RA;
 }
 
 /* Callers: the return address in ra, and those on the stack. Pointers to instruction buffers are there, too. */

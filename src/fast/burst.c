@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predicts which instructions reach a gate in the next cycles, and moves the frontend up behind them (burst.h). */
+/* Predicts which instructions reach a gate in the next cycles, and advances the frontend after them (burst.h). */
 #include "fast/burst.h"
 
 #include "fast/thread.h"

@@ -410,7 +410,7 @@ void wg_pack_many_run(wg_pack_many *m, uint64_t until)
 
 /* ---- Beginning ------------------------------------------------------------------------------------------------- */
 
-/* The packer's buffers hold nothing but whole lines of plain data, before and after. */
+/* The packer's buffers hold only whole lines of data, before and after. */
 static bool is_plain(const wg_pack_many *m)
 {
     const wg_packer *p = m->p;

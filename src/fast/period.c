@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Periods that repeat themselves.
+ * Periods that repeat.
  *
  *     shot ── recorded ──> the state of the shot, moved ──> replay ──> replay ──> … ──> arrive
  *

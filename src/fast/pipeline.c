@@ -88,7 +88,7 @@ bool wg_fast_frontends(wg_tile *t, unsigned due)
     if (!wg_fast(t, WG_FAST_FRONTENDS))
         return false;
     wg_fast_used(t, WG_FAST_FRONTENDS, 1);
-    t->sched.phase = WG_PHASE_GATES; /* nobody tells it from D, F and G */
+    t->sched.phase = WG_PHASE_GATES; /* stands for D, F and G as well */
     all_threads(t, due, must_arbitrate(t));
     return true;
 }

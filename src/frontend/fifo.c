@@ -11,13 +11,45 @@
  * Facts: PushTensixInstruction.md, TensixCoprocessor/README.md, SoftReset.md, CSRs.md; PIPE-01…PIPE-06,
  * PIPE-14, PIPE-15.
  */
+#include <string.h>
+
+#include "isa/riscv_word.h"
+#include "machine/memory.h"
 #include "machine/unit.h"
 #include "report/findings.h"
 #include "frontend/stages.h"
 #include "report/touch.h"
 
+static bool is_zero(const wg_tile *t, uint32_t pc)
+{
+    static const uint8_t zero[16];
+    return pc < t->spec->l1_bytes && memcmp(t->l1 + (pc & ~15u), zero, sizeof zero) == 0;
+}
+
+/*
+ * A word of zeros, fetched amid zeros: no program contains that. The call that led there is shown, if `ra` still has its
+ * return address.
+ */
+static bool left_program(wg_tile *t, const wg_insn *insn)
+{
+    uint32_t call = 0;
+    if (insn->word || insn->source >= t->spec->cores || !is_zero(t, insn->pc))
+        return false;
+    if (!insn->pc && !is_zero(t, t->core[insn->source].run.pc)) /* it is the host's */
+        return false;
+    const uint32_t ra = t->core[insn->source].run.r[1] - 4;
+    const bool called = wg_code_word(t, ra, &call) && wg_rv_rd(call) == 1 &&
+                        (wg_rv_opcode(call) == WG_RV_JAL || wg_rv_opcode(call) == WG_RV_JALR);
+    wg_findf(t, WG_F_CORE_NO_CODE,
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + insn->source), .pc = ra, .has_pc = called},
+             called ? "called from here; first at 0x%08x" : "first at 0x%08x", insn->pc);
+    return true;
+}
+
 void wg_insn_report(wg_tile *t, const wg_insn *insn)
 {
+    if (left_program(t, insn))
+        return;
     const wg_isa_insn *record = wg_isa_decode(t->arch->id, insn->word);
     wg_finding f = {.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread),
                     .pc = insn->pc,
@@ -104,8 +136,8 @@ __attribute__((noinline)) static void enqueue_rest(wg_tile *t, wg_frontend *f, u
 }
 
 /*
- * The same for the first words of a request, up to one that needs more than a place, while nobody watches; `from` is thread
- * and source as in wg_insn.rest. Returns how many were enqueued.
+ * The same for the first words of a request, up to one that needs more than a place, without an observer; `from` is
+ * thread and source as in wg_insn.rest. Returns how many were enqueued.
  */
 static inline unsigned enqueue_plain(wg_frontend *f, const wg_insn_kind *kinds, uint64_t from, uint32_t pc,
                                      const uint32_t *words, unsigned count)

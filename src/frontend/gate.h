@@ -5,7 +5,10 @@
 
 #include "frontend/stages.h"
 
-/* The head, a Sync Unit instruction, passes unless it stalls (*why). Nobody watches and nobody else competes. */
+/*
+ * The head, a Sync Unit instruction, passes unless it stalls (*why). For unobserved runs in which no other head
+ * competes.
+ */
 bool wg_gate_serve_sync(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why);
 
 /* The stall of a head that the latched wait blocks. */

@@ -153,7 +153,7 @@ static void begin(wg_frontend *f, const wg_insn *insn)
         begin_template_0(m, f->mop_cfg);
 }
 
-/* Decided here: the idle gap begins with the last instruction, whether or not something waits behind it. */
+/* Decided here: the idle gap begins with the last instruction, whether or not something waits after it. */
 static void end(wg_tile *t, wg_frontend *f)
 {
     f->mop_active = false;
@@ -254,7 +254,7 @@ WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, uns
     if (!room)
         return false;
     *entry = f->fifo[f->fifo_head];
-    f->plain_downstream++; /* before it is asked whether there is room now */
+    f->plain_downstream++; /* before the mux is checked for room */
     wg_fifo_left(t, f, thread, observed);
     return true;
 }

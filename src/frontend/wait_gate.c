@@ -118,7 +118,7 @@ static uint16_t unmet(const wg_tile *t, unsigned thread, const wg_latch *l, bool
     return left;
 }
 
-/* A SEMWAIT on one semaphore, as most are. */
+/* The common SEMWAIT, on one semaphore. */
 static inline bool semaphore_ready(const wg_sync *sync, const wg_latch *l)
 {
     unsigned s = (unsigned)__builtin_ctz(l->semaphores);
@@ -450,7 +450,7 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool observed)
                 wg_gate_waits(t, f, wg_gate_fifo_at(f, 0), &lost[thread]);
         }
     }
-    for (; units; units &= units - 1) { /* in the order of their enum, whoever else may be due */
+    for (; units; units &= units - 1) { /* in enum order, whatever else is due */
         unsigned unit = (unsigned)__builtin_ctz(units), some = mates[unit];
         if (some & (some - 1)) {
             arbitrate(t, some, unit, observed);

@@ -52,7 +52,7 @@ typedef struct wg_config_pipeline {
     uint8_t setc16_pending; /* bit per thread */
     uint8_t instructions;   /* in stage[], of all threads; requests not counted */
     bool thcon_reset;       /* THCON configuration is held in soft reset */
-    uint64_t overlay_taken; /* 1 + the last cycle in which somebody else read the NoC Overlay */
+    uint64_t overlay_taken; /* 1 + the last cycle in which another agent read the NoC Overlay */
 } wg_config_pipeline;
 
 #endif

@@ -97,7 +97,7 @@ typedef struct wg_load {
 typedef struct wg_l0_line {
     uint32_t tag; /* line address | 1; 0: empty */
     uint32_t data[4];
-    bool stale; /* somebody else has changed these bytes in L1 */
+    bool stale; /* another agent has changed these bytes in L1 */
 } wg_l0_line;
 
 /* A memory instruction that waits in EX1 for the load/store unit. */
@@ -180,7 +180,10 @@ typedef struct wg_csrs {
     uint64_t cycle_offset, instret_offset; /* counter = cycle or number + offset */
 } wg_csrs;
 
-/* The state of shortcuts (saved to l1_until, undo) is here because it belongs to the core; the plain machine does not use it. */
+/*
+ * The state of shortcuts (saved to l1_until, undo) is here because it describes the core; the plain machine never reads
+ * it.
+ */
 typedef struct wg_core {
     wg_core_run run;
     wg_core_run saved; /* the checkpoint of a run-ahead, as of saved_at */

@@ -15,7 +15,7 @@ typedef struct wg_observer {
 
 struct wg_device {
     const wg_arch *arch;  /* the architecture's, or scaled_arch */
-    wg_arch *scaled_arch; /* a copy of its own (what_if.h); NULL: none */
+    wg_arch *scaled_arch; /* the device's own copy (what_if.h); NULL: none */
     wg_profile profile;
     wg_tile *tile;
     wg_observer observer[WG_MAX_OBSERVERS];

@@ -48,7 +48,7 @@ enum {
     WG_E_PLAIN = 1 << 9,   /* pushed by the thread's own core and made by no expander */
     WG_E_TTSYNC = 1 << 10, /* has marks of Auto TTSync */
     /* In wg_insn_kind only: */
-    WG_E_ATTENDED = 1 << 16, /* Auto TTSync looks at it even when it tracks nothing */
+    WG_E_ATTENDED = 1 << 16, /* Auto TTSync checks it even when it tracks nothing */
     WG_E_COUNTED = 1 << 17   /* a MOP */
 };
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "wg_insn.rest");

@@ -113,7 +113,7 @@ typedef struct wg_matrix {
     uint64_t all_from;           /* anything (SHIFTXB) */
     uint64_t not_src_moves_from; /* anything but MOVD2A and MOVB2A */
     uint64_t not_movd2b_from;    /* anything but MOVD2B */
-    uint64_t dst_readers_from;   /* the readers that wait behind MOVA2D and MOVB2D, wherever they read */
+    uint64_t dst_readers_from;   /* the readers that wait after MOVA2D and MOVB2D, whatever row they read */
 
     /* The thread that waits inside the unit for a block of Dst, and the first cycle at which another may enter. */
     uint64_t others_from;

@@ -24,7 +24,7 @@ enum {
 typedef struct wg_request_queue {
     wg_request ring[WG_QUEUE_DEPTH];
     uint64_t last_seen_at; /* of the last request emitted: nothing overtakes inside a queue */
-    uint64_t retry_at;     /* the head was told to wait until then */
+    uint64_t retry_at;     /* the head must wait until then */
     wg_stall why;          /* what the head waits for */
     uint8_t head, count;
 } wg_request_queue;

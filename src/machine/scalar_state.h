@@ -7,7 +7,7 @@
 
 enum { WG_SCALAR_REQUESTS = 8 };
 
-/* What a request does when it reaches its memory. */
+/* The action of a request when it reaches its memory. */
 typedef enum wg_scalar_request_kind {
     WG_SCALAR_LOAD,
     WG_SCALAR_STORE,

@@ -10,9 +10,9 @@
  * The Matrix Unit is done with a bank when its pointer moves; the bank returns to the unpackers some cycles later. In between
  * the Matrix Unit still owns it, and it is `leaving`.
  *
- * Each side has a pointer to the bank it uses next. Whoever changes rows takes them with
- * wg_src_rows() (or calls wg_src_touched()): the Matrix Unit keeps decoded copies. An instruction that has written rows
- * says so with wg_src_wrote(): columns may be held in soft reset.
+ * Each side has a pointer to the bank it uses next. Code that changes rows takes them with wg_src_rows() (or calls
+ * wg_src_touched()): the Matrix Unit keeps decoded copies. An instruction that has written rows says so with
+ * wg_src_wrote(): columns may be held in soft reset.
  *
  * Facts: SrcASrcB.md, SETDVALID.md, CLEARDVALID.md, SoftReset.md, GATE-29.
  */

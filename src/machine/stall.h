@@ -21,7 +21,11 @@ typedef enum wg_stall_end {
     WG_ENDED_BY_DST,
     WG_ENDED_BY_FIFO,
     WG_ENDED_BY_THREAD,
-    WG_ENDED_BY_CORE_B
+    WG_ENDED_BY_CORE_B,
+    /* These end by themselves; if they do not, the holder is to blame. */
+    WG_ENDED_BY_TIME = WG_ENDED_BY_HOLDER,
+    WG_ENDED_BY_TURN = WG_ENDED_BY_HOLDER,
+    WG_ENDED_BY_ANSWER = WG_ENDED_BY_HOLDER
 } wg_stall_end;
 
 static inline wg_stall_end wg_stall_ended_by(const wg_stall *stall)

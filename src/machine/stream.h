@@ -57,7 +57,7 @@ typedef struct wg_stream {
     uint32_t load_at;              /* offset in the buffer of the message that is loaded next */
     uint32_t held, unsent;         /* in the buffer: not free yet; not forwarded yet */
     uint32_t sent;                 /* of the first message */
-    uint32_t credit;               /* freed, and the transmitter has not been told */
+    uint32_t credit;               /* freed, not yet reported to the transmitter */
     uint32_t ready, ready_phase;   /* receivers that are ready for that phase */
     uint8_t group, part;           /* gather: its position */
     uint16_t round;

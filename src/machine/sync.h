@@ -67,7 +67,7 @@ unsigned wg_sync_arbitrate(struct wg_tile *t, unsigned wanting, wg_stall why[3])
 /* The same for one head without competitors. */
 bool wg_sync_grant(struct wg_tile *t, unsigned thread, const struct wg_insn *insn, wg_stall *why);
 
-/* Executes a granted instruction on semaphores or a mutex. The gate handles waits. `observed`: somebody watches. */
+/* Executes a granted instruction on semaphores or a mutex. The gate handles waits. `observed`: there is an observer. */
 void wg_sync_execute(struct wg_tile *t, const struct wg_insn *insn, bool observed);
 
 #endif

@@ -44,7 +44,7 @@ struct wg_tile {
     const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
-    uint64_t watched;          /* event kinds that somebody observes */
+    uint64_t watched;          /* event kinds that are observed */
     uint64_t limit;            /* the run ends before this cycle: run-ahead stops there */
     uint64_t horizon;          /* everything that arrives from outside before this cycle is known */
     bool lockstep;
@@ -56,7 +56,7 @@ struct wg_tile {
     uint8_t index;
     uint8_t *l1;              /* spec->l1_bytes */
     wg_noc_box *box;          /* packets of this tile; part of a snapshot, like L1 */
-    wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile stands alone */
+    wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile is alone */
     struct wg_eth_link *link; /* of an Ethernet tile, and part of a snapshot; NULL: it has none */
     wg_poll poll;
     /* State of the cores' shortcuts; the plain machine does not use it. */
@@ -72,7 +72,7 @@ struct wg_tile {
     } l1_saved;            /* … and what else of L1 it changes, as of its checkpoint */
     const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
-    wg_insn acting; /* the instruction that touches are attributed to, while somebody watches them (report/touch.h) */
+    wg_insn acting; /* the instruction that touches are attributed to, while they are observed (report/touch.h) */
     uint8_t acting_agent;
     uint64_t expander_stalled[WG_THREADS]
                              [2]; /* since when, for observers: MOP Expander, Replay Expander; 0: it is not */

@@ -47,7 +47,7 @@ typedef struct wg_risc_debug {
 } wg_risc_debug;
 
 typedef struct wg_tile_control {
-    uint32_t word[WG_TILE_REG_WORDS]; /* registers without a field of their own: the last value written */
+    uint32_t word[WG_TILE_REG_WORDS]; /* registers without a separate field: the last value written */
     uint32_t soft_reset;              /* RISCV_DEBUG_REG_SOFT_RESET_0 as written */
     uint32_t soft_reset_seen;         /* its value when the edges were last processed */
     uint32_t entry[5];                /* where a core released by the API starts */

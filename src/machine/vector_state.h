@@ -110,7 +110,7 @@ typedef struct wg_vector {
     wg_vector_late late;
     wg_vector_places places[3];       /* per thread */
     uint64_t done[WG_VECTOR_FLIGHTS]; /* a ring: when the instructions in flight are complete, in order */
-    wg_insn insn[WG_VECTOR_FLIGHTS];  /* those instructions; kept for the event, if somebody watches it */
+    wg_insn insn[WG_VECTOR_FLIGHTS];  /* those instructions; kept for the event, if it is observed */
     uint64_t last_done;               /* of the newest of them */
     uint8_t first_flight, flights;
 

@@ -52,7 +52,7 @@ typedef struct wg_what_if {
 /* All factors 1. */
 void wg_what_if_begin(wg_what_if *w);
 int wg_scaled_pc_order(const void *a, const void *b);
-/* Can the durations of this agent be scaled? NULL: yes; else why not, to stand behind its name. */
+/* Can the durations of this agent be scaled? NULL: yes; else why not, as a clause that follows its name. */
 const char *wg_cost_fixed(unsigned agent);
 
 struct wg_device;

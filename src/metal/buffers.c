@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Banks and buffers: page i of an interleaved buffer is in bank i modulo the number of banks, behind those of the bank before
+ * Banks and buffers: page i of an interleaved buffer is in bank i modulo the number of banks, after its earlier pages
  * it; a sharded one has the same bytes of L1 on each of its tiles.
  *
  * Facts: tt-metal, hw/inc/api/dataflow (addresses of pages), impl/allocator. Decided here: L1 banks follow
@@ -47,7 +47,7 @@ static uint32_t page_step(const wg_metal *m, const wg_metal_buffer *b)
     return align(b->page_bytes, b->memory == WG_METAL_DRAM ? WG_METAL_OF(m, dram_align) : WG_METAL_OF(m, l1_align));
 }
 
-/* Bytes in the fullest bank; 0: more than there can be. */
+/* Bytes in the fullest bank; 0: more than a bank can hold. */
 static uint32_t bytes_per_bank(const wg_metal *m, const wg_metal_buffer *b)
 {
     const uint64_t pages = (b->bytes + b->page_bytes - 1) / b->page_bytes,
@@ -91,7 +91,7 @@ wg_status wg_metal_allocate(wg_metal *m, wg_metal_buffer *b)
             return wg_metal_fail(m, WG_ERR_ARGUMENT, "L1 has no room for a buffer of %llu bytes",
                                  (unsigned long long)b->bytes);
         const uint32_t step =
-            WG_METAL_OF(m, dram_align) ? WG_METAL_OF(m, dram_align) : 1; /* the NoC moves DRAM's lines */
+            WG_METAL_OF(m, dram_align) ? WG_METAL_OF(m, dram_align) : 1; /* the NoC transfers whole DRAM lines */
         m->l1_free_end = (m->l1_free_end - bytes) / step * step;
         b->address = m->l1_free_end;
     }

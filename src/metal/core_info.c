@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a tile is told about the chip: its place, which coordinates lead to tiles of which kind, which addresses exist there.
- * Firmware and kernels that are built with the Watcher check each NoC request against it.
+ * The description of the chip that a tile receives: its own coordinates, the kinds of tile at all coordinates, valid
+ * addresses. Firmware and kernels that are built with the Watcher check each NoC request against it.
  *
- * Facts: tt-metal, impl/device/firmware/risc_firmware_initializer.cpp (populate_core_info_msg), impl/debug/watcher_server.cpp
- * (init_device), hw/inc/internal/debug/sanitize.h, hw/inc/hostdev/dev_msgs.h.
+ * Facts: tt-metal, impl/device/firmware/risc_firmware_initializer.cpp (populate_core_info_msg),
+ * impl/debug/watcher_server.cpp (init_device), hw/inc/internal/debug/sanitize.h, hw/inc/hostdev/dev_msgs.h.
  */
 #include <string.h>
 
@@ -36,7 +36,7 @@ static unsigned kind_of(wg_tile_kind kind)
     return kind == WG_TILE_ETH ? KIND_ETH : kind == WG_TILE_PCIE ? KIND_PCIE : kind == WG_TILE_DRAM ? KIND_DRAM : 0;
 }
 
-/* Tiles that are not workers, by their places on NoC 0. Blackhole's are reached by other coordinates only. */
+/* Tiles other than workers, by their places on NoC 0. Blackhole's are only reachable by other coordinates. */
 static void add_places(const wg_metal *m, list *l)
 {
     for (unsigned y = 0; m->chip->mirrored && y < wg_grid_height(m->grid); y++)
@@ -47,7 +47,7 @@ static void add_places(const wg_metal *m, list *l)
         }
 }
 
-/* … by the coordinates that firmware gives them: Ethernet tiles, on Blackhole also the others. */
+/* … by the coordinates that firmware assigns: Ethernet tiles, on Blackhole also the others. */
 static void add_translated(const wg_metal *m, list *l)
 {
     const uint8_t *eth = m->chip->eth, *pcie = m->chip->pcie;
@@ -64,7 +64,7 @@ static void add_translated(const wg_metal *m, list *l)
         }
 }
 
-/* Harvested columns (Blackhole) or rows (Wormhole): their places, then the coordinates behind the last ones in use. */
+/* Harvested columns (Blackhole) or rows (Wormhole): their places, then the coordinates after the last ones in use. */
 static void put_harvested(const wg_metal *m, uint8_t *at)
 {
     const bool rows = m->chip->mirrored;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching a program: each of its tiles gets its kernel configuration, a launch message that says where its parts are, and a
- * go message.
+ * Launching a program: each of its tiles gets its kernel configuration, a launch message with the addresses of its
+ * parts, and a go message.
  *
  *     configuration: own arguments of each core │ common ones │ semaphores │ circular buffers │ code of each core
  *
- * Facts: tt-metal, impl/program/dispatch.cpp (finalize_*), llrt/llrt.cpp (write_launch_msg_to_core). Parts stand at the same offsets on all tiles of
- * a program, as there.
+ * Facts: tt-metal, impl/program/dispatch.cpp (finalize_*), llrt/llrt.cpp (write_launch_msg_to_core). Parts are at the
+ * same offsets on all tiles of a program, as there.
  */
 #include "metal/metal.h"
 
@@ -15,18 +15,18 @@
 
 enum { SEMAPHORES = 16, MESSAGE = 4096 };
 
-/* What a program has on one tile. */
+/* The parts of a program on one tile. */
 typedef struct on_tile {
     const wg_metal_kernel *kernel[WG_CORES];
-    size_t index[WG_CORES]; /* which of the kernel's places this is */
+    size_t index[WG_CORES]; /* the index of this place in the kernel's list */
     const wg_metal_cb *cb[64];
     const wg_metal_semaphore *semaphore[SEMAPHORES];
 } on_tile;
 
-/* Offsets that all tiles share. */
+/* Offsets common to all tiles. */
 typedef struct parts {
     uint32_t common, semaphores, cbs, text;
-    unsigned cb_end; /* behind the last circular buffer */
+    unsigned cb_end; /* the end of the last circular buffer */
 } parts;
 
 static bool find(const wg_metal_place *at, size_t places, wg_metal_place here, size_t *index)
@@ -68,7 +68,7 @@ static uint32_t aligned(const wg_metal *m, size_t bytes)
     return (uint32_t)((bytes + to - 1) / to * to);
 }
 
-/* Words that arguments take: with the Watcher's assertions, their number comes first. */
+/* Words taken by arguments: with the Watcher's assertions, their number comes first. */
 static uint32_t words(const wg_metal *m, size_t args)
 {
     return args ? (uint32_t)args + (WG_METAL_OF(m, args_counted) ? 1 : 0) : 0;
@@ -90,7 +90,7 @@ typedef struct building {
     const parts *at;
     uint8_t *config, *message; /* of the tile */
     uint32_t used;             /* bytes of config */
-    uint32_t kernel[WG_CORES]; /* where their code runs */
+    uint32_t kernel[WG_CORES]; /* their code addresses */
 } building;
 
 static bool fits(const building *b, uint32_t offset, size_t bytes)
@@ -98,7 +98,7 @@ static bool fits(const building *b, uint32_t offset, size_t bytes)
     return offset <= WG_METAL_OF(b->m, config_bytes) && bytes <= WG_METAL_OF(b->m, config_bytes) - offset;
 }
 
-/* A field of the launch message. */
+/* Sets a field of the launch message. */
 static void tell(building *b, uint32_t offset, unsigned bytes, uint64_t value)
 {
     if (offset <= MESSAGE - 8)
@@ -257,7 +257,7 @@ static wg_status check(wg_metal *m, const wg_metal_program *p)
     return WG_OK;
 }
 
-/* Sizes common to all tiles: those of the one that needs most. */
+/* Sizes common to all tiles: the largest that any tile needs. */
 static wg_status plan(wg_metal *m, const wg_metal_program *p, parts *out)
 {
     uint32_t own = 0, common = 0, semaphores = 0;

@@ -58,7 +58,7 @@ bool wg_metal_read_launch(wg_arch_id arch, const uint32_t *items, const uint8_t 
                    config = (uint32_t)get(&m, message + ITEM_OF(config_base), 4);
     *out = (wg_metal_launched){0};
     const uint32_t signal = (uint32_t)get(&m, ITEM_OF(go) + 3, 1);
-    /* L1 of another program has no message that looks like one: its parts have to fit each other. */
+    /* L1 of another program has no plausible launch message: the parts must be consistent. */
     if (!enables || enables >> WG_CORES || config - ITEM_OF(config) >= ITEM_OF(config_bytes) ||
         (signal != ITEM_OF(signal_go) && signal != ITEM_OF(signal_done)))
         return false;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs on a tile, read back from its launch message in L1. Whoever launched it: this library, or tt-metal's own host. */
+/*
+ * What runs on a tile, read back from its launch message in L1, whether this library or tt-metal's own host launched
+ * it.
+ */
 #ifndef WG_METAL_LAUNCHED_H
 #define WG_METAL_LAUNCHED_H
 
@@ -7,7 +10,7 @@
 
 typedef struct wg_metal_launched {
     struct {
-        uint32_t address, bytes; /* where the code runs; bytes 0: no kernel */
+        uint32_t address, bytes; /* code address; bytes 0: no kernel */
         uint32_t in_l1;          /* where the host has put it */
     } kernel[WG_CORES];
     uint32_t cbs;        /* address of the circular buffers' configurations */
@@ -16,7 +19,7 @@ typedef struct wg_metal_launched {
     uint32_t semaphore_step, semaphore_end;
 } wg_metal_launched;
 
-/* `items`: the layout; NULL: the built-in one. False: no launch message that makes sense. */
+/* `items`: the layout; NULL: the built-in one. False: no plausible launch message. */
 bool wg_metal_read_launch(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes,
                           wg_metal_launched *out);
 /* tt-metal's firmware is here, has started, and was given no kernel. */
@@ -24,7 +27,7 @@ bool wg_metal_is_unused(wg_arch_id arch, const uint32_t *items, const uint8_t *l
 /* tt-metal's firmware is here, and the core executes it, rather than a kernel, at pc. */
 bool wg_metal_is_firmware(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes, unsigned core,
                           uint32_t pc);
-/* Pages that a circular buffer has room for; 0: not known. */
+/* The capacity of a circular buffer in pages; 0: unknown. */
 uint32_t wg_metal_cb_pages(const wg_metal_launched *m, const uint8_t *l1, uint32_t l1_bytes, unsigned cb);
 const uint32_t *wg_metal_layout_of(const wg_metal *m);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layout of tt-metal's memory: names, numbers, and their replacement by others. */
+/* The layout of tt-metal's memory: names, numbers, and overrides. */
 #include <string.h>
 
 #include "metal/metal.h"
@@ -55,7 +55,7 @@ const wg_metal_chip wg_metal_chips[2] = {[WG_ARCH_BH] = {1,
                                                          {19, 24},
                                                          0,
                                                          UINT64_C(0x13FFFFFFFFFFFFFF),
-                                                         UINT64_C(0xFF000000)}, /* columns 8 and 9 are others' */
+                                                         UINT64_C(0xFF000000)}, /* columns 8 and 9 are not workers */
                                          [WG_ARCH_WH] = {18,
                                                          18,
                                                          8,
@@ -77,7 +77,7 @@ const char *wg_metal_item_meaning(size_t index) { return index < WG_METAL_ITEMS 
 
 uint32_t wg_metal_item(const wg_metal *m, size_t index) { return index < WG_METAL_ITEMS ? m->item[index] : 0; }
 
-/* The free ends follow when the limits they start from are replaced. */
+/* The free ends are updated when the limits that define them are replaced. */
 wg_status wg_metal_set(wg_metal *m, const char *name, uint32_t value)
 {
     for (size_t i = 0; i < WG_METAL_ITEMS; i++)

@@ -35,7 +35,10 @@ void wg_metal_put(uint8_t *message, uint32_t offset, unsigned bytes, uint64_t va
 
 /* ---- Shape ----------------------------------------------------------------------------------------------- */
 
-/* Columns and rows with Tensix tiles, in the order of the coordinates that firmware gives them. Harvested ones are left out. */
+/*
+ * Columns and rows with Tensix tiles, in the order of the coordinates that firmware assigns. Harvested ones are
+ * skipped.
+ */
 static void find_shape(wg_metal *m)
 {
     const wg_metal_chip *c = m->chip;
@@ -155,7 +158,7 @@ static wg_status write_tables(wg_metal *m, wg_metal_place at)
     return status == WG_OK ? write_banks(m, at) : status;
 }
 
-/* The Watcher's message: nothing found yet. */
+/* The Watcher's message: no errors so far. */
 static bool watch(const wg_metal *m, uint8_t *mailboxes, uint32_t bytes)
 {
     const uint32_t at = WG_METAL_OF(m, watcher) - WG_METAL_OF(m, mailboxes), ok = WG_METAL_OF(m, watcher_ok),
@@ -187,7 +190,7 @@ static wg_status write_mailboxes(wg_metal *m, wg_metal_place at)
     return status;
 }
 
-/* The instruction with which core B, started at 0, gets to its firmware: jal x0. */
+/* The instruction by which core B, started at 0, reaches its firmware: jal x0. */
 static uint32_t jump_to(uint32_t target)
 {
     return 0x6F | (target & 0x100000) << 11 | (target & 0x7FE) << 20 | (target & 0x800) << 9 | (target & 0xFF000);

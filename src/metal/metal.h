@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chip that runs tt-metal's firmware, from inside.
+ * Internals of a chip that runs tt-metal's firmware.
  *
  *     layout.def ──► layout.c: numbers         metal.c: shape, tables, boot
  *                                               launch.c: kernel configurations, messages
@@ -20,19 +20,19 @@ typedef enum wg_metal_item_id {
 
 enum { WG_METAL_EDGE = 16, WG_METAL_TILES = 160, WG_METAL_ERROR = 256 };
 
-/* A bank of DRAM: its channel, which of the channel's tiles each NoC uses, where it begins. */
+/* A bank of DRAM: its channel, which of the channel's tiles each NoC uses, its start address. */
 typedef struct wg_metal_dram_bank {
     uint8_t channel, port[2];
     uint32_t begins;
 } wg_metal_dram_bank;
 
-/* What differs between the chips besides the layout. */
+/* The differences between the chips besides the layout. */
 typedef struct wg_metal_chip {
     uint8_t first_x, first_y, columns, rows; /* coordinates of Tensix tiles for kernels */
     uint8_t banks;
     const wg_metal_dram_bank *bank;
     const uint8_t (*port)[3][2]; /* [channel]: its tiles' coordinates on NoC 0 … */
-    bool mirrored;               /* … counted from the other end on NoC 1; else the same */
+    bool mirrored;               /* … numbered from the other end on NoC 1; else the same */
     uint8_t eth[4], pcie[2];     /* coordinates of Ethernet tiles, first and last, and of host memory (0: no others) */
     uint64_t pcie_first, pcie_last, dram_bytes; /* addresses of host memory, and of a DRAM tile */
 } wg_metal_chip;
@@ -59,19 +59,19 @@ struct wg_metal {
 
 /* All items. */
 const uint32_t *wg_metal_default_layout(wg_arch_id arch);
-/* Says why; returns the status. */
+/* Records the error message; returns the status. */
 wg_status wg_metal_fail(struct wg_metal *m, wg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Memory of the tile at a logical place. */
 wg_status wg_metal_tile_write(struct wg_metal *m, wg_metal_place at, uint32_t address, const void *from, size_t bytes);
 /* Little-endian numbers in a message. */
 void wg_metal_put(uint8_t *message, uint32_t offset, unsigned bytes, uint64_t value);
-/* Fills what a tile is told about the chip, of which the mailboxes hold `room` bytes. False: it does not fit. */
+/* Fills in the tile's description of the chip, for which the mailboxes hold `room` bytes. False: it does not fit. */
 bool wg_metal_core_info(const struct wg_metal *m, wg_metal_place at, uint8_t *info, size_t room);
-/* A bank: its tile in NoC 0 coordinates, and where it begins there. */
+/* A bank: its tile in NoC 0 coordinates, and its start address there. */
 void wg_metal_bank(const struct wg_metal *m, wg_metal_memory memory, unsigned bank, unsigned *x, unsigned *y,
                    uint64_t *offset);
-/* The coordinates that kernels use for it on a NoC. */
+/* The coordinates of a bank for kernels on a NoC. */
 void wg_metal_bank_coordinates(const struct wg_metal *m, wg_metal_memory memory, unsigned bank, unsigned noc,
                                unsigned *x, unsigned *y);
 

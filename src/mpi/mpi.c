@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The transport between processes that mpirun has started (cluster/transport.h), a library of its own: it is loaded only then,
- * so that nothing else needs MPI.
+ * The transport between processes that mpirun has started (cluster/transport.h), a separate library that is loaded only
+ * then, so that nothing else needs MPI.
  *
- *     exchange   one message to and from each neighbour, and one reduction over all, under way at the same time
+ *     exchange   one message to and from each neighbour, and one reduction over all, concurrently
  *     gather     a message of each process to the first
  */
 #include <mpi.h>
@@ -21,7 +21,7 @@ enum { FRAMES = 1, PARTS = 2 }; /* tags */
 typedef struct ranks {
     wg_transport t;
     MPI_Request *sending; /* a request per process, and one more; … */
-    MPI_Status *status;   /* … what became of it */
+    MPI_Status *status;   /* … and their outcomes */
 } ranks;
 
 static bool room_for(wg_message *m, size_t bytes)
@@ -37,8 +37,8 @@ static bool room_for(wg_message *m, size_t bytes)
 }
 
 /*
- * MPI waits at full speed. Where there are more processes than processors, the one that is waited for needs the processor: after
- * some vain attempts, it is offered.
+ * MPI waits at full speed. With more processes than processors, the awaited process needs this one's processor: after a
+ * number of unsuccessful polls, yield it.
  */
 enum { ATTEMPTS = 500 };
 static void offer(unsigned *attempts)
@@ -47,7 +47,7 @@ static void offer(unsigned *attempts)
         (void)sched_yield();
 }
 
-/* The next message of this process, however long it is. */
+/* Receives the next message from a process, whatever its length. */
 static bool receive(int from, int tag, wg_message *m)
 {
     MPI_Message message;
@@ -62,7 +62,7 @@ static bool receive(int from, int tag, wg_message *m)
     return MPI_Mrecv(m->data, bytes, MPI_BYTE, &message, &status) == MPI_SUCCESS;
 }
 
-/* Until all of them are complete. */
+/* Waits until all of them are complete. */
 static bool finish(ranks *r, int count)
 {
     int done = 0;
@@ -126,7 +126,7 @@ static void close_ranks(wg_transport *t)
     free(r);
 }
 
-/* mpirun ends the others when a process dies: the first one says so. */
+/* When a process dies, mpirun sends SIGTERM to the others; the handler reports it. */
 static void ended(int number)
 {
     static const char text[] = "waitgate: the run has ended: another process died, or mpirun was told to end it\n";

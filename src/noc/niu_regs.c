@@ -237,7 +237,7 @@ uint16_t wg_niu_translate(const wg_tile *t, unsigned noc, uint16_t place)
     unsigned x = place & 63, y = place >> 6 & 63, x31 = x & 31, y31 = y & 31;
     unsigned to_x = table_entry(t, noc, WG_NIU_X_TABLE, x31), to_y = table_entry(t, noc, map->y_table, y31);
     if (t->arch->noc.wide_addresses) {
-        uint32_t ddr = w[0x16C / 4]; /* DDR_COORD_TRANSLATE_TABLE_5 and, behind it, _COL_SWAP */
+        uint32_t ddr = w[0x16C / 4]; /* DDR_COORD_TRANSLATE_TABLE_5, followed by _COL_SWAP */
         bool ddr_9 = ddr >> 10 & 1, ddr_0 = ddr >> 11 & 1;
         bool swapped = (x31 ^ 9) == 9 ? ddr_9 : (x31 ^ 9) == 0 && ddr_0;
         if (w[0x170 / 4] >> y31 & 1 && swapped)

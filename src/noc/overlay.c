@@ -276,7 +276,7 @@ bool wg_overlay_register_write(wg_tile *t, unsigned stream, unsigned index, uint
     wg_stream *s = &t->regions.niu.streams.stream[stream];
     unsigned width = registers[r].width[t->arch->id];
     uint32_t mask = width < 32 ? (UINT32_C(1) << width) - 1 : UINT32_MAX;
-    wg_wake_threads(&t->sched); /* STREAMWAIT looks at streams */
+    wg_wake_threads(&t->sched); /* STREAMWAIT reads streams */
     if (!can(stream, registers[r].needs))
         return true;
     if (s->state != WG_STREAM_IDLE)

@@ -12,8 +12,8 @@
  *     BFP8a, 4a, 2a         FP16, normalised             FP16            FP16
  *     INT16                 the 16 bits themselves       opaque          opaque
  *
- * A datum of a BFP format is a sign and a magnitude without a hidden bit; 16 datums share an exponent,
- * which has an array of its own in L1. The first datum is in the lowest bits.
+ * A datum of a BFP format is a sign and a magnitude without a hidden bit; 16 datums share an exponent, which has a
+ * separate array in L1. The first datum is in the lowest bits.
  *
  * Each conversion exists for one datum and, for the inner loops, for 16 at a time; both give the same bits. Layouts of the
  * register files: num/formats.h.

@@ -42,7 +42,7 @@ INLINE void spread2(const uint8_t *bytes, bytes16 *to)
 }
 
 /*
- * A sign, seven bits of magnitude (the highest stands for 1) and an exponent, in parts: the mantissa at the top of
+ * A sign, seven bits of magnitude (the highest has the value 1) and an exponent, in parts: the mantissa at the top of
  * 23 bits, and the exponent. A zero has neither, but all ones for its exponent if it is negative.
  */
 typedef struct parts {

@@ -25,7 +25,7 @@
 #define PASTE(a, b) PASTE_(a, b)
 #define FN(name) PASTE(name, NAME)
 
-/* Frequent routes have a loop of their own, in which everything but the data is constant. */
+/* Frequent routes have a separate loop, in which everything but the data is constant. */
 #define KEY(early, mid, target, flush, format) ((early) << 16 | (mid) << 12 | (target) << 8 | (flush) << 4 | (format))
 #define ROUTE(e, m, t, f, format) \
     case KEY(e, m, t, f, format): \

@@ -72,7 +72,7 @@ static uint8_t waits_for(const wg_assumed *a, const wg_event *e)
 {
     if (e->stall.reason == WG_STALL_INSTRUCTION_FETCH)
         return is_assumed(a, wg_fetch_constant(e->agent)) ? WG_ASSUMED_FETCH : WG_ASSUMED_NOT;
-    if (e->stall.reason == WG_STALL_EXECUTE) /* the value is known but still in flight */
+    if (e->stall.reason == WG_STALL_MULTI_CYCLE) /* the value is known but still in flight */
         return a->core[e->agent].ended == e->cycle ? a->core[e->agent].last : WG_ASSUMED_NOT;
     if ((e->stall.reason != WG_STALL_LOAD_RESPONSE && e->stall.reason != WG_STALL_OPERAND) || e->stall.resource > 31)
         return WG_ASSUMED_NOT;

@@ -110,7 +110,7 @@ wg_link *wg_chain_last(wg_chain *c, unsigned track)
     return c->count[track] ? &c->link[track][c->count[track] - 1] : NULL;
 }
 
-/* The link that contains the cycle before `at`; NULL: none was noted. */
+/* The link that contains the cycle before `at`; NULL: none was recorded. */
 static const wg_link *link_before(const wg_chain *c, unsigned track, uint64_t at)
 {
     size_t low = 0, high = c->count[track];
@@ -125,7 +125,7 @@ static const wg_link *link_before(const wg_chain *c, unsigned track, uint64_t at
     return link && link->to >= at ? link : NULL;
 }
 
-/* The run does not wait for a track that does this. */
+/* The run does not wait for a track with this activity. */
 static bool is_quiet(const wg_cost *what)
 {
     return what->doing == WG_DOING_IDLE || what->doing == WG_DOING_RESET || what->doing == WG_DOING_PARKED;
@@ -184,8 +184,8 @@ static unsigned tile_of(const walk *w, unsigned number)
 }
 
 /*
- * The core polled until `link` ended. If that was for a packet, the path goes back along it to the core that asked. A core sees
- * the word some cycles later, after the rest of an iteration.
+ * The core polled until `link` ended. If it polled for a packet, the path goes back along the packet to the core that
+ * requested it. A core sees the word some cycles later, after the rest of an iteration.
  */
 enum { SEEN_LATER = 64 };
 static bool follow_packet(walk *w, const wg_link *link)

@@ -9,9 +9,10 @@
  *               ▲ thread 1
  *   T1        ■■■ push
  *
- * Cycles in which a track works are charged to it. Where it waited, the path continues at the track that ended the wait, from
- * the cycle in which the wait ended. Where a core polled for a packet, the path follows the packet: to the tile that sent it,
- * or, if it is an answer, there and back, to the core that asked. Each cycle of the run is charged once.
+ * Cycles in which a track works are charged to it. Where it waited, the path continues at the track that ended the
+ * wait, from the cycle in which the wait ended. Where a core polled for a packet, the path follows the packet: to the
+ * tile that sent it, or, if it is an answer, there and back, to the requesting core. Each cycle of the run is charged
+ * once.
  *
  *   tile 1-2  B   ■■■■|polling ……………………………|■■■
  *                     ╲ request        ╱ answer
@@ -41,11 +42,14 @@ typedef struct wg_cost {
     uint64_t times; /* number of occurrences */
 } wg_cost;
 
-/* Pieces of the path in which a packet was under way. Their track is WG_AGENT_NIU0 or 1, `pc` is that of the command; a tile alone sends to itself. */
+/*
+ * Pieces of the path with a packet in flight. Their track is WG_AGENT_NIU0 or 1, `pc` is that of the command; a tile
+ * alone sends to itself.
+ */
 typedef enum wg_flight {
     WG_FLIGHT_REQUEST = WG_DOING_WORK, /* to the other tile */
     WG_FLIGHT_THERE,                   /* the other tile's NIU has it, and has not answered yet */
-    WG_FLIGHT_ANSWER,                  /* on its way back */
+    WG_FLIGHT_ANSWER,                  /* on the way back */
     WG_FLIGHT_BOTH                     /* all three: the other tile is not observed */
 } wg_flight;
 static inline bool wg_track_is_niu(unsigned track) { return track == WG_AGENT_NIU0 || track == WG_AGENT_NIU1; }
@@ -67,7 +71,7 @@ typedef struct wg_link {
     wg_cost what;
 } wg_link;
 
-/* What each track did, in order. The latest links are kept. */
+/* The activities of each track, in order. The latest links are kept. */
 enum { WG_CHAIN_LINKS = 1 << 18 };
 typedef struct wg_chain {
     wg_link *link[WG_TRACKS];
@@ -82,9 +86,9 @@ void wg_chain_note(wg_chain *c, uint64_t from, uint64_t to, const wg_cost *what)
 /* The last link of a track, or NULL. */
 wg_link *wg_chain_last(wg_chain *c, unsigned track);
 /*
- * The path through the tiles with these chains. Calls `piece` for each piece of it within [from, to), the latest first, with the
- * index of its tile; a packet's is that of the core that asked for it. Returns the cycle at which the path begins: later than
- * `from` if the links do not reach back that far.
+ * The path through the tiles with these chains. Calls `piece` for each piece of it within [from, to), the latest first,
+ * with the index of its tile; a packet's is that of the requesting core. Returns the cycle at which the path begins:
+ * later than `from` if the links do not reach back that far.
  */
 typedef void (*wg_piece_fn)(void *user, unsigned tile, const wg_link *piece);
 uint64_t wg_chain_walk(const wg_chain *const *chain, unsigned tiles, uint64_t from, uint64_t to, wg_piece_fn piece,

@@ -8,7 +8,7 @@
  *          15  thread 1  released   #7     0xa2008010  ttstallwait 1, 16
  *          13  T1        retire     0x6004 0x00100093  li ra,1
  *
- * Of a chip the tile comes after the cycle: "12  1-2   thread 1  issued …".
+ * For a chip the tile follows the cycle: "12  1-2   thread 1  issued …".
  */
 #include "observe/sinks.h"
 

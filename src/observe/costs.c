@@ -66,7 +66,7 @@ static void window(wg_costs *p, const wg_event *e)
 
 /* ---- Cores ---- */
 
-enum { FEW_BYTES = 16 }; /* of which each word is noted */
+enum { FEW_BYTES = 16 }; /* longer writes are not recorded word by word */
 
 static unsigned writer_slot(uint32_t address) { return (address >> 2) * 0x9E3779B1u >> 20 & (WG_COSTS_WRITERS - 1); }
 static bool is_own_ram(uint32_t address) { return address >> 16 == WG_MMIO_BASE >> 16; }
@@ -83,7 +83,7 @@ static const wg_costs_write *last_write(const wg_costs *p, uint32_t address)
     return last;
 }
 
-/* Who ended the polling: whoever wrote the word last, or the packet that changed the NIU's register. */
+/* Finds what ended the polling: the last writer of the word, or the packet that changed the NIU's register. */
 static void find_holder(wg_costs *p, wg_costs_core *k, uint64_t now)
 {
     const uint32_t address = k->polled.what.address;
@@ -142,15 +142,18 @@ static void core_spends(wg_costs *p, const wg_interval *i, uint64_t to)
     if (to <= from)
         return;
     k->done = to;
-    bool working = i->doing == WG_DOING_WORK, stalls = i->doing >= WG_DOING_STALL;
+    const bool working = i->doing == WG_DOING_WORK, stalls = i->doing >= WG_DOING_STALL;
+    const bool executes = stalls && i->stall.reason == WG_STALL_MULTI_CYCLE;
+    const uint32_t pc = executes ? k->executing_pc : working ? k->pc : i->pc;
+    const uint32_t word = executes ? k->executing_word : working ? k->word : 0;
     if (k->steps == WG_COSTS_STEPS) { /* too long to be a poll */
         iteration_ends(p, k, false, from);
         k->signature = 0;
     }
     k->step[k->steps++] = (wg_link){from,
                                     to,
-                                    {.pc = working ? k->pc : i->pc,
-                                     .word = working ? k->word : 0,
+                                    {.pc = pc,
+                                     .word = word,
                                      .track = i->track,
                                      .core = i->track,
                                      .doing = i->doing,
@@ -174,7 +177,7 @@ static void core_retires(wg_costs *p, const wg_event *e)
         k->signature = mix(mix(k->signature, pc), e->b) | 1;
     bool load = wg_rv_opcode(e->word) == WG_RV_LOAD;
     unsigned base = wg_rv_rs1(e->word);
-    if (load && (!k->load_pc || is_own_ram(k->address))) { /* the first one that others can answer */
+    if (load && (!k->load_pc || is_own_ram(k->address))) { /* the first one that other agents can answer */
         k->load_pc = pc;
         k->load_word = e->word;
         k->address = k->known >> base & 1 ? k->r[base] + wg_rv_imm_i(e->word) : 0;
@@ -206,7 +209,7 @@ static void touched(wg_costs *p, const wg_event *e)
     wg_event by = *e;
     if (!(e->how & WG_TOUCH_WRITE))
         return;
-    if (e->agent == WG_AGENT_SCALAR) /* what its thread waited for before is the cause */
+    if (e->agent == WG_AGENT_SCALAR) /* the earlier wait of its thread is the cause */
         by.agent = (uint8_t)(WG_AGENT_THREAD0 + thread);
     wrote(p, (uint32_t)e->b, (uint32_t)e->c, &by, wg_track_is_core(e->agent) ? e->agent : p->pusher[thread]);
 }
@@ -381,6 +384,9 @@ void wg_costs_event(void *user, const wg_event *e)
     } else if (core && (e->kind == WG_EV_CORE_REQUEST || e->kind == WG_EV_CORE_RESPONSE)) {
         window(p, e);
         core_requests(p, e);
+    } else if (core && e->kind == WG_EV_STALL_BEGIN) {
+        p->core[e->agent].executing_pc = p->core[e->agent].pc;
+        p->core[e->agent].executing_word = p->core[e->agent].word;
     } else if (e->kind == WG_EV_SEMAPHORE) {
         p->poster[e->a & 7] = e->agent;
         p->posted[e->a & 7] = e->cycle + 1;

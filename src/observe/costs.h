@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile: where every cycle of every core, gate and unit went, by instruction and by cause. The costs of a track add up
- * to the run, or to the requested part of it.
+ * A profile: attributes every cycle of every core, gate and unit to an instruction and a cause. The costs of a track
+ * add up to the run, or to the requested part of it.
  *
- *   core   each cycle belongs to the instruction that enters EX1 in it, or waits to enter
+ *   core   each cycle belongs to the instruction that enters EX1 in it, or waits to enter; while EX1 is occupied by an
+ *          instruction that takes several cycles, to that one
  *   gate   to the instruction that passes or waits; stalls by a latched wait belong to the wait; an empty gate's cycles
- *          belong to the instruction that arrives next unit   to the oldest instruction in it
+ *          belong to the instruction that arrives next
+ *   unit   to the oldest instruction in it
  *
- * A core polls while an iteration of a loop computes exactly the same as the previous one. Who wrote the word last has ended it: a core,
- * a thread's or unit's instruction, or a packet, whose sender is another tile.
+ * A core polls while an iteration of a loop computes exactly the same as the previous one. The last writer of the word
+ * ends it: a core, a thread's or unit's instruction, or a packet, whose sender is another tile.
  */
 #ifndef WG_COSTS_H
 #define WG_COSTS_H
@@ -40,6 +42,7 @@ typedef struct wg_costs_core {
     unsigned steps;
     uint32_t pc; /* of the last instruction */
     uint32_t word;
+    uint32_t executing_pc, executing_word; /* the last instruction when the present stall began */
     uint64_t done;
     uint64_t signature, before; /* of this iteration's and the previous one's results; 0: cannot be compared */
     uint32_t load_pc, load_word, address; /* of the iteration's first load */
@@ -59,9 +62,9 @@ typedef struct wg_costs_write {
 /* The beginning or the end of a part of a run: a core executes this pc, or its store of this value is processed. */
 typedef struct wg_milestone {
     enum { WG_MILESTONE_NONE, WG_MILESTONE_PC, WG_MILESTONE_STORE } kind;
-    uint32_t address, value; /* address: the pc, or what is stored to */
+    uint32_t address, value; /* address: the pc, or the target of the store */
 } wg_milestone;
-/* `l1`: the tile's L1 behind the event. A store to L1 is one of the whole word. */
+/* `l1`: the tile's L1 after the event. A store to L1 must be of the whole word. */
 bool wg_milestone_is(const wg_milestone *stone, const wg_event *e, const uint8_t *l1);
 
 typedef struct wg_costs {
@@ -88,7 +91,7 @@ typedef struct wg_costs {
      WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_TOUCH_L1) | WG_PACKETS_EVENTS)
 
 void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held);
-/* The tile's place in its chip; `alone`: there is none. */
+/* The tile's place in its chip; `alone`: there is no chip. */
 void wg_costs_place(wg_costs *p, wg_arch_id arch, unsigned tile, bool alone, const uint8_t *l1);
 void wg_costs_event(void *costs, const wg_event *e);
 /* Closes all intervals and sorts the costs, the largest of each track first. */

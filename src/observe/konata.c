@@ -2,12 +2,13 @@
 /*
  * All Tensix instructions of a tile in the log format of the Konata viewer, a row each:
  *
- *   lane 0   F  waiting behind a push        M  made by the MOP Expander, or being expanded by it
+ *   lane 0   F  waiting after a push         M  made by the MOP Expander, or being expanded by it
  *            R  by the Replay Expander       G  at the Wait Gate, blocked or passing
  *   lane 1   X  in its unit                 W  its wait is latched
  *
- * An arrow leads from a MOP or REPLAY to each instruction that it makes, from a latched wait to what it blocks, and from what
- * last changed a semaphore to the SEMWAIT that it releases. The queues between the stages have no stage of their own.
+ * Arrows lead from a MOP or REPLAY to each instruction that it generates, from a latched wait to the instruction that
+ * it blocks, and from the last change of a semaphore to the SEMWAIT that it releases. The queues between the stages
+ * have no separate stage.
  *
  * Facts: the description of the Kanata log format, version 0004, with the viewer.
  */
@@ -20,7 +21,7 @@
 enum { LANE_QUEUES = 0, LANE_UNIT = 1, MOP = 0, REPLAY = 1 };
 enum { RETIRED = 0, LOST = 1, DEPENDS = 0 };
 
-/* Before a line: the file's time is that of the event. */
+/* Before a line: advances the file's time to that of the event. */
 static void catch_up(wg_konata *k)
 {
     if (k->now > k->cycle)
@@ -73,7 +74,7 @@ static void ends_at(wg_konata *k, uint64_t number, char stage, uint64_t at)
         *place = (wg_konata_end){number, at, stage};
 }
 
-/* The stage is over now; its end need not be written later. */
+/* The stage ends now; its end need not be written later. */
 static void no_end(wg_konata *k, uint64_t number)
 {
     for (unsigned i = 0; i < WG_KONATA_ENDS; i++)
@@ -140,7 +141,7 @@ static void expanded(wg_konata *k, const wg_event *e)
         bool pauses = true;
         for (unsigned i = 0; i < WG_KONATA_ENDS; i++)
             pauses &= !(k->end[i].stage && k->end[i].number == parent->number);
-        if (pauses) /* its stage has ended, or it begins to be expanded */
+        if (pauses) /* its stage has ended, or its expansion begins */
             parent->stage = 0;
         stage(k, parent, letter);
         ends_at(k, parent->number, letter, e->cycle + 1);

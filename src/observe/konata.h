@@ -15,7 +15,7 @@ typedef struct wg_konata_insn {
     char stage;      /* on lane 0; 0: none */
     bool in_unit;
 } wg_konata_insn;
-/* A stage that ends unless it goes on. */
+/* A stage that ends unless it continues. */
 typedef struct wg_konata_end {
     uint64_t number, at;
     char stage; /* 0: none */
@@ -27,7 +27,7 @@ typedef struct wg_konata {
     uint64_t cycle, now; /* of the file so far; of the event */
     uint64_t instructions, retired;
     wg_konata_insn inside[3][WG_KONATA_INSIDE]; /* by thread and id */
-    uint64_t parent[3][2];                      /* that the MOP and Replay Expanders expand; ids */
+    uint64_t parent[3][2];                      /* those being expanded by the MOP and Replay Expanders; ids */
     uint64_t latch[3], post[8];                 /* numbers, plus 1; 0: none */
     wg_konata_end end[WG_KONATA_ENDS];
 } wg_konata;
@@ -35,7 +35,7 @@ typedef struct wg_konata {
     (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_ISSUED) | \
      WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_LATCHED) | WG_EV_BIT(WG_EV_RELEASED) | \
      WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE))
-/* `k` has its output and words, and is zero otherwise. */
+/* `k` has its output and words, and is otherwise zero. */
 void wg_konata_begin(wg_konata *k, uint64_t cycle);
 void wg_konata_event(void *konata, const wg_event *e);
 void wg_konata_end_of_run(wg_konata *k, uint64_t cycle);

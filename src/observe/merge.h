@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of several tiles in the order of time. Tiles of a chip run one after the other, each through a short window of time, so
- * lines are kept until no earlier one can come.
+ * Lines of several tiles in the order of time. Tiles of a chip run one after another, each for a short window of time,
+ * so lines are held back until no earlier one can arrive.
  */
 #ifndef WG_MERGE_H
 #define WG_MERGE_H

@@ -130,9 +130,11 @@ typedef struct part {
     uint32_t bits; /* of a word of configuration: those without a write found yet */
 } part;
 
-enum { FAR = 4096 }; /* cycles that an instruction stays in its unit, or its bytes in a packer's buffer, at most */
+enum { FAR = 4096 }; /* maximum number of cycles of an instruction in its unit, or of its bytes in a packer's buffer */
 
-/* The packer's write `i` took a byte to L1: the write that put it into the buffer, which may be an earlier one. */
+/*
+ * The packer's write `i` took a byte to L1: returns the write that put it into the buffer, which may be an earlier one.
+ */
 static size_t buffered_by(const wg_origin *o, size_t i, uint32_t byte)
 {
     const wg_data_touch *w = &o->touch[i];
@@ -148,7 +150,7 @@ static size_t buffered_by(const wg_origin *o, size_t i, uint32_t byte)
     return found;
 }
 
-/* Tells who wrote these bytes, or what else they are, piece by piece. */
+/* Reports the writer of these bytes, or their other origin, piece by piece. */
 static void tell(const wg_origin *o, size_t i, uint32_t first, uint32_t end,
                  void (*found)(void *user, size_t touch, uint32_t first, uint32_t count), void *user)
 {
@@ -205,10 +207,10 @@ void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint3
 
 void wg_origin_reads(const wg_origin *o, size_t write, void (*found)(void *user, size_t touch), void *user)
 {
-    enum { LOAD = 2 }; /* cycles from the issue of SFPLOAD to its read, at most */
+    enum { LOAD = 2 }; /* maximum number of cycles from the issue of SFPLOAD to its read */
     const wg_data_touch *w = &o->touch[write];
     size_t last = write;
-    /* SFPLOAD's LReg is noted when it is issued, the rows of Dst when they are read. */
+    /* SFPLOAD's LReg is recorded when it is issued, the rows of Dst when they are read. */
     while (w->space == WG_TOUCH_LREG && last + 1 < o->count && o->touch[last + 1].cycle <= w->cycle + LOAD)
         last++;
     for (size_t i = last + 1; i-- > 0 && w->id && o->touch[i].cycle + FAR > w->cycle;) {

@@ -17,7 +17,7 @@ typedef struct wg_data_touch {
     uint32_t pc, word;
     uint8_t space, agent, thread;
     bool reads, writes;
-    bool buffered; /* a packer's: it goes to L1 with a later one */
+    bool buffered; /* a packer's: a later one takes it to L1 */
 } wg_data_touch;
 
 /* A packet that left this tile, or arrived. */
@@ -54,11 +54,10 @@ void wg_origin_free(wg_origin *o);
 size_t wg_origin_at(const wg_origin *o, uint64_t cycle);
 
 /*
- * The writes before touch `before` that the present contents of [first, first + count) come from, the latest first: calls `found` with each
- * write and the part of the location that it left. What nobody wrote is called with SIZE_MAX. An instruction of the Vector Unit may
- * leave lanes of an LReg, or columns of a row of Dst, as they were: what was written before it counts, too, up to WG_ORIGIN_LANES
- * writes. A word of configuration
- * (count 1) may come from several writes of some of its bits.
+ * The writes before touch `before` that produced the present contents of [first, first + count), the latest first:
+ * calls `found` with each write and its part of the location, and with SIZE_MAX for unwritten parts. An instruction of
+ * the Vector Unit may leave lanes of an LReg, or columns of a row of Dst, unchanged: earlier writes count, too, up to
+ * WG_ORIGIN_LANES of them. A word of configuration (count 1) may come from several writes of some of its bits.
  */
 void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint32_t count, size_t before,
                        void (*found)(void *user, size_t touch, uint32_t first, uint32_t count), void *user);

@@ -67,7 +67,7 @@ static void left(wg_packets *p, const wg_event *e)
         unsigned at = p->first[noc] % WG_PACKETS_COMMANDS;
         s.pc = p->command[noc][at].pc;
         s.core = p->command[noc][at].core;
-        /* A request of more than a packet leaves as several; the last is shorter, or the next command follows. */
+        /* A request longer than a packet leaves as several; the last is shorter, or the next command follows. */
         bool more = bytes == 256u * wg_arch_of(p->arch)->noc.flit_bytes && p->commands[noc] == 1;
         p->first[noc] += !more;
         p->commands[noc] -= !more;
@@ -122,7 +122,7 @@ void wg_packets_free(wg_packets *p)
     *p = (wg_packets){.tile = p->tile};
 }
 
-/* ---- Questions ---- */
+/* ---- Queries ---- */
 
 bool wg_packet_is_answer(const wg_arrival *a) { return a->kind >= WG_PACKET_DATA; }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packets of a tile's NIUs: who asked for each one that it sent, and where each one that arrived came from. The latest
- * are kept: WG_PACKETS_KEPT of each list.
+ * The packets of a tile's NIUs: the requester of each one sent, and the sender of each one that arrived. The latest are
+ * kept: WG_PACKETS_KEPT of each list.
  */
 #ifndef WG_PACKETS_H
 #define WG_PACKETS_H
@@ -15,7 +15,7 @@
 typedef struct wg_sent {
     uint64_t cycle, transaction;
     uint32_t pc;  /* of the command */
-    uint8_t core; /* WG_CORES: not a core's, or not known */
+    uint8_t core; /* WG_CORES: not a core's, or unknown */
     uint8_t noc;
 } wg_sent;
 
@@ -38,7 +38,7 @@ typedef struct wg_packets {
     struct {
         uint32_t pc;
         uint8_t core;
-    } command[2][WG_PACKETS_COMMANDS]; /* given, and not left yet */
+    } command[2][WG_PACKETS_COMMANDS]; /* given, but not sent yet */
     unsigned first[2], commands[2];
     uint64_t bytes_sent[2], bytes_arrived[2], packets_sent[2], waited[2]; /* of data; for links */
 } wg_packets;
@@ -50,13 +50,13 @@ void wg_packets_free(wg_packets *p);
 bool wg_packet_is_answer(const wg_arrival *a);
 /* Does it write this word of L1? */
 bool wg_packet_writes(const wg_arrival *a, uint32_t address);
-/* The request of this transaction that left at `latest` or before; NULL: not known. */
+/* The request of this transaction that left at or before `latest`; NULL: unknown. */
 const wg_sent *wg_packets_sent(const wg_packets *p, uint64_t transaction, uint64_t latest);
 /* The arrival of this transaction. */
 const wg_arrival *wg_packets_arrival(const wg_packets *p, uint64_t transaction, uint64_t latest);
 /*
- * The last arrival in (after, latest] that ends a core's polling of `address`: an answer, if that is a register of a NIU, or
- * what wrote the word. NULL: none.
+ * The last arrival in (after, latest] that ends a core's polling of `address`: an answer, if the address is a register
+ * of a NIU, or the packet that wrote the word. NULL: none.
  */
 const wg_arrival *wg_packets_ended(const wg_packets *p, uint32_t address, uint64_t after, uint64_t latest);
 /* The NIU whose register this is: 0, 1, or 2 for none. */

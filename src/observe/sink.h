@@ -34,7 +34,7 @@ void wg_sink_number(wg_sink_out *out, uint64_t value); /* decimal */
 void wg_sink_json(wg_sink_out *out, const char *text); /* quoted and escaped */
 void wg_sink_flush(wg_sink_out *out);
 
-/* Words for an instruction, from whoever knows the programs; any may be NULL. All return `room`. */
+/* Texts for instructions, from the owner of the programs; any may be NULL. All return `room`. */
 typedef struct wg_sink_words {
     /* The instruction as text; `agent` tells whether the word is a core's or a thread's. */
     const char *(*text)(void *user, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);

@@ -15,7 +15,7 @@ typedef struct wg_commit_log {
     wg_sink_out *out;
     wg_sink_words words;
     wg_merge *merge;  /* of a chip: the lines of all its tiles; NULL: they go to `out` */
-    const char *tile; /* NULL: it is alone */
+    const char *tile; /* NULL: the tile is alone */
     uint32_t number;  /* of the tile */
 } wg_commit_log;
 #define WG_COMMIT_LOG_EVENTS \
@@ -25,7 +25,7 @@ typedef struct wg_commit_log {
 void wg_commit_log_event(void *log, const wg_event *e);
 
 /*
- * The trace of one tile, in a file that several tiles may share (trace_file.h). The file and the words are the caller's.
+ * The trace of one tile, in a file that several tiles may share (trace_file.h). The caller owns the file and the words.
  */
 enum { WG_TRACE_SLOTS = 16, WG_TRACE_AGENTS = WG_AGENT_NIU1 + 1 };
 typedef struct wg_trace_slot {
@@ -58,7 +58,7 @@ typedef struct wg_trace_text {
     uint8_t who; /* 1 + agent; 0: none */
     char text[107];
 } wg_trace_text;
-/* Bytes of a while: a counter with a value for every WG_TRACE_SPAN cycles. */
+/* Bytes over time: a counter with a value for every WG_TRACE_SPAN cycles. */
 enum { WG_TRACE_SPAN = 64, WG_TRACE_METERS = 6 };
 typedef struct wg_trace_meter {
     uint64_t since, bytes, last;
@@ -100,7 +100,7 @@ typedef struct wg_trace {
 /* `trace` has its file, words and tile, and is zero otherwise. */
 void wg_trace_begin(wg_trace *trace, uint64_t cycle, unsigned held);
 void wg_trace_event(void *trace, const wg_event *e);
-void wg_trace_end(wg_trace *trace, uint64_t cycle); /* the file goes on */
+void wg_trace_end(wg_trace *trace, uint64_t cycle); /* the file continues */
 
 /* Cycles by activity of each track: each track's sum is exactly `to - from`. */
 typedef struct wg_stats {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics: where every cycle of every core, gate and unit went. */
+/* Statistics: the activities of every core, gate and unit, cycle by cycle. */
 #include "observe/sinks.h"
 
 #include <string.h>

@@ -6,9 +6,9 @@
  *     B NC T0 T1 T2            executing, stalled because …; below each, the functions that it runs
  *     thread 0..2              each instruction that passed, each stall with its reason
  *     Matrix Unit, …           each instruction from acceptance to completion, on as many tracks as overlap
- *     NIU 0, NIU 1             each packet while it leaves, and each one under way to this tile (trace_noc.c)
+ *     NIU 0, NIU 1             each packet while it leaves, and each one in flight to this tile (trace_noc.c)
  *
- * Arrows lead from a push to the instruction passing its gate, from there to its unit, from what last changed a
+ * Arrows lead from a push to the instruction passing its gate, from there to its unit, from the last change of a
  * semaphore to the SEMWAIT that it released, and from a packet's departure to its arrival and to its answer.
  */
 #include "observe/trace_internal.h"
@@ -21,7 +21,7 @@
 #include "noc/floorplan.h"
 
 enum { SLOTS_PER_TRACK = WG_TRACE_SLOTS + 1 };
-/* Counters are tracks behind those of agents. */
+/* Counters are tracks after those of agents. */
 enum { COUNTERS = 1000, COUNTER_SEMAPHORE = 0, COUNTER_BANK = 8, COUNTER_METER = 12 };
 
 wg_trace_at wg_trace_track(const wg_trace *t, unsigned agent, unsigned slot)
@@ -116,7 +116,7 @@ static void add_text(details *d, const char *key, const char *text)
 }
 static void add_number(details *d, const char *key, uint64_t n) { d->arg[d->count++] = (wg_trace_arg){key, NULL, n}; }
 
-/* Three arguments, at most. */
+/* At most three arguments. */
 static void add_instruction(details *d, uint32_t word, uint64_t id, uint64_t parent)
 {
     uint32_t rest = word; /* snprintf() would take most of a trace's time */
@@ -209,7 +209,7 @@ static void note_push(wg_trace *t, const wg_event *e)
         (wg_trace_end_point){.id = e->id, .cycle = e->cycle, .tid = wg_trace_track(t, (unsigned)e->c, 0).tid};
 }
 
-/* The instruction was pushed, or it is the first that a MOP or REPLAY makes, and that was pushed. */
+/* The instruction was pushed, or it is the first one expanded from a MOP or REPLAY that was pushed. */
 static void arrow_from_push(wg_trace *t, const wg_event *e)
 {
     uint64_t id = e->parent ? e->parent : e->id;
@@ -304,7 +304,7 @@ static const char *const meter_names[WG_TRACE_METERS] = {
     "NoC 0 bytes sent in 64 cycles",    "NoC 0 bytes arrived in 64 cycles", "NoC 1 bytes sent in 64 cycles",
     "NoC 1 bytes arrived in 64 cycles", "L1 bytes read in 64 cycles",       "L1 bytes written in 64 cycles"};
 
-/* The span that ends before `cycle` gets its value; an empty one is written once. */
+/* The span that ends before `cycle` gets its value; a zero value is written once. */
 static void meter_runs(wg_trace *t, unsigned i, uint64_t cycle)
 {
     wg_trace_meter *m = &t->meter[i];

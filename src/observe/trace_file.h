@@ -32,7 +32,7 @@ typedef struct wg_trace_box {
     uint64_t arrow_out, arrow_in; /* the arrow that leads from it, or to it; 0: none. Not both */
 } wg_trace_box;
 
-/* Texts that were written once and are then known by a number. */
+/* Texts that are written once and then referred to by a number. */
 enum { WG_TRACE_NAMES = 4096, WG_TRACE_NAME_BYTES = 116 };
 typedef struct wg_trace_name {
     uint32_t number; /* 0: none */
@@ -50,7 +50,7 @@ typedef struct wg_trace_file {
     wg_trace_name name[WG_TRACE_NAMES]; /* protobuf: by a hash of the text */
 } wg_trace_file;
 
-/* All texts are copied. `cycle`s need not grow from call to call. */
+/* All texts are copied. Successive `cycle`s need not increase. */
 typedef struct wg_trace_format {
     void (*begin)(wg_trace_file *f, const char *arch);
     void (*process)(wg_trace_file *f, unsigned pid, const char *name);
@@ -60,7 +60,7 @@ typedef struct wg_trace_format {
     /* A counter is named once by its number within the process; then its values follow. */
     void (*counter)(wg_trace_file *f, wg_trace_at at, const char *name);
     void (*value)(wg_trace_file *f, wg_trace_at at, const char *name, uint64_t cycle, uint64_t value);
-    /* An arrow between the slices that these tracks have in these cycles. */
+    /* An arrow between the slices of these tracks in these cycles. */
     void (*arrow)(wg_trace_file *f, const char *name, wg_trace_at from, uint64_t from_cycle, wg_trace_at to,
                   uint64_t to_cycle);
     void (*end)(wg_trace_file *f);

@@ -9,6 +9,9 @@
 
 #include <waitgate/waitgate.h>
 
+/* Readers in JavaScript keep whole numbers exactly up to here; larger ones are written as text. */
+static const uint64_t MOST_NUMBER = UINT64_C(1) << 53;
+
 static void open_record(wg_trace_file *f, const char *phase, const char *name, wg_trace_at at)
 {
     wg_sink_text(&f->out, f->begun ? ",\n{\"ph\":\"" : "{\"ph\":\"");
@@ -79,6 +82,8 @@ static void json_slice(wg_trace_file *f, const wg_trace_box *box)
         wg_sink_text(&f->out, "\":");
         if (box->arg[i].text)
             wg_sink_json(&f->out, box->arg[i].text);
+        else if (box->arg[i].number > MOST_NUMBER)
+            wg_sink_printf(&f->out, "\"%llu\"", (unsigned long long)box->arg[i].number);
         else
             wg_sink_number(&f->out, box->arg[i].number);
     }

@@ -6,7 +6,7 @@
  *                                     ╲ request
  *   NIU 0 arriving    |data 64 B from 2-2 …………………………|  ←── answer
  *
- * A packet is drawn twice: while it occupies the link of its sender, and on its way, from its departure to the arrival of its
+ * A packet is drawn twice: while it occupies its sender's link, and in flight, from its departure to the arrival of its
  * last flit, at its recipient.
  */
 #include "observe/trace_internal.h"
@@ -91,7 +91,7 @@ void wg_trace_sent(wg_trace *t, const wg_event *e)
         wg_trace_arrow(t, "answer", (wg_trace_at){t->tile.pid, arrival->tid}, arrival->cycle, at, e->cycle);
 }
 
-/* A free track for a packet that was under way since `from`; it may have to begin later. */
+/* A free track for a packet that has been in flight since `from`; its slice may have to begin later. */
 static unsigned slot_for(wg_trace *t, unsigned noc, uint64_t *from)
 {
     for (unsigned slot = 1; slot < WG_TRACE_SLOTS; slot++)
@@ -113,7 +113,7 @@ void wg_trace_arrived(wg_trace *t, const wg_event *e)
     if (has_data(kind) && e->b < t->l1_bytes)
         wg_trace_meter_add(t, WG_METER_L1_WRITTEN, e->cycle, bytes_of(e));
     if (from >= to)
-        return; /* more are under way than there are tracks */
+        return; /* more are in flight than there are tracks */
     char name[48];
     snprintf(name, sizeof name, slot > 1 ? "%s arriving (%u)" : "%s arriving", wg_agent_name(agent), slot);
     wg_trace_name_track(t, agent, slot, name);
@@ -130,8 +130,8 @@ void wg_trace_arrived(wg_trace *t, const wg_event *e)
     if (itself)
         wg_trace_arrow(t, what, wg_trace_track(t, agent, 0), left, at, to - 1);
     else if (t->file->traced[sender % sizeof t->file->traced])
-        wg_trace_arrow(t, what, (wg_trace_at){t->tile.pid - t->tile.number + sender, wg_trace_track(t, agent, 0).tid}, left,
-                       at, to - 1);
+        wg_trace_arrow(t, what, (wg_trace_at){t->tile.pid - t->tile.number + sender, wg_trace_track(t, agent, 0).tid},
+                       left, at, to - 1);
     else if (is_answer(kind)) { /* the tile that answers has no trace */
         const wg_trace_end_point *request = of_transaction(t->request, e->a);
         if (request->tid && request->id == e->a)

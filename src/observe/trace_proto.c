@@ -31,7 +31,7 @@ enum { /* TracePacket */
        PACKET_INTERNED = 12,
        PACKET_FLAGS = 13,
        PACKET_TRACK = 60,
-       FLAG_CLEARED = 1, /* names start anew */
+       FLAG_CLEARED = 1, /* names restart */
        FLAG_NEEDS = 2    /* names refer to earlier packets */
 };
 enum { /* TrackDescriptor */
@@ -77,7 +77,7 @@ enum { /* InternedData: its lists, each with entries of a number and a text */
 };
 enum { NS_PER_CYCLE = 1000, SEQUENCE = 1, ROOM = 4096 };
 
-/* A message in progress. What does not fit is left out: texts are cut to a size with which everything fits. */
+/* A message in progress. What does not fit is dropped: texts are truncated so that everything fits. */
 typedef struct message {
     size_t used;
     uint8_t bytes[ROOM];
@@ -150,7 +150,7 @@ static void begin_packet(wg_trace_file *f, message *packet)
     f->begun = true;
 }
 
-/* The number of a recurring text of a list; the packet that uses it first tells the text. 0: too long for that. */
+/* The number of a recurring text of a list; the first packet that uses it contains the text. 0: too long for that. */
 static uint32_t number_of(wg_trace_file *f, unsigned list, const char *name, message *interned)
 {
     uint64_t h = list, piece;

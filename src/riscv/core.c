@@ -67,7 +67,7 @@ static void report_stall(wg_tile *t, unsigned core, bool moved)
         WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_CORE_B + core, .pc = k->run.pc, .stall = why);
 }
 
-/* While somebody watches these, stalls are checked in every cycle. */
+/* While these are observed, stalls are checked in every cycle. */
 static const uint64_t core_events =
     WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END);
 
@@ -302,7 +302,7 @@ void wg_core_stop(wg_tile *t, unsigned core)
     WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 0, .pc = k->run.pc);
 }
 
-/* Somebody changed the core's state at the current cycle: run-ahead restarts from it. */
+/* The core's state was changed from outside at the current cycle: run-ahead restarts from it. */
 static void changed(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];

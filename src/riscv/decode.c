@@ -9,18 +9,9 @@
 #include "riscv/decode.h"
 
 #include "isa/isa.h"
+#include "isa/riscv_word.h"
 #include "machine/tile.h"
 
-static uint32_t imm_i(uint32_t w) { return (uint32_t)((int32_t)w >> 20); }
-static uint32_t imm_s(uint32_t w) { return (uint32_t)((int32_t)w >> 25) << 5 | (w >> 7 & 31); }
-static uint32_t imm_b(uint32_t w)
-{
-    return (uint32_t)((int32_t)w >> 31) << 12 | (w << 4 & 0x800) | (w >> 20 & 0x7E0) | (w >> 7 & 0x1E);
-}
-static uint32_t imm_j(uint32_t w)
-{
-    return (uint32_t)((int32_t)w >> 31) << 20 | (w & 0xFF000) | (w >> 9 & 0x800) | (w >> 20 & 0x7FE);
-}
 /* Decided here: jumps and branches ignore the two lowest bits of their target, as JALR does of its own. */
 static uint32_t target(uint32_t pc) { return pc & ~UINT32_C(3); }
 
@@ -167,10 +158,10 @@ static void read_fields(uint32_t w, uint32_t pc, format f, wg_op *op)
     if (f >= B)
         op->rs2 = (uint8_t)(w >> 20 & 31);
     op->imm = f == U   ? w & 0xFFFFF000
-              : f == J ? target(pc + imm_j(w))
-              : f == I ? imm_i(w)
-              : f == B ? target(pc + imm_b(w))
-              : f == S ? imm_s(w)
+              : f == J ? target(pc + wg_rv_imm_j(w))
+              : f == I ? wg_rv_imm_i(w)
+              : f == B ? target(pc + wg_rv_imm_b(w))
+              : f == S ? wg_rv_imm_s(w)
                        : 0;
 }
 

@@ -286,7 +286,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     wg_cursor q = wg_cursor_of(run);
 enter:
     if (leaves_before_fetch(t, core, stop, lines && q.number >= settled, &q, &result)) {
-        if (result) /* else lines.c goes on from `run` */
+        if (result) /* else lines.c continues from `run` */
             wg_cursor_put(run, &q);
         return result;
     }
@@ -404,7 +404,7 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
         return;
     }
     if (e > t->sched.now) {
-        why->reason = run->at > run->last + 1 ? WG_STALL_EXECUTE : WG_STALL_OPERAND;
+        why->reason = run->at > run->last + 1 ? WG_STALL_MULTI_CYCLE : WG_STALL_OPERAND;
         why->retry_at = e;
     }
 }

@@ -376,5 +376,5 @@ void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why)
 {
     const wg_core *k = &t->core[core];
     if (k->run.ex1.kind && may_enter(t, k, why))
-        *why = (wg_stall){.reason = WG_STALL_EXECUTE, .holder = WG_AGENT_NONE, .retry_at = t->sched.now + 1};
+        *why = (wg_stall){.reason = WG_STALL_MULTI_CYCLE, .holder = WG_AGENT_NONE, .retry_at = t->sched.now + 1};
 }

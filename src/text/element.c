@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements of arrays in memory, by row and column: where their bytes are, and what they are worth. */
+/* Elements of arrays in memory, by row and column: the locations of their bytes, and their values. */
 #include <stdio.h>
 #include <string.h>
 

@@ -80,7 +80,11 @@ static void resources_text(const wg_hang *h, wg_text *out)
     for (unsigned i = 0; i < 8; i++)
         wg_textf(out, "%s %u %s %u of %u", i ? "," : "", i, wg_semaphore_name(i), h->semaphore_value[i],
                  h->semaphore_max[i]);
-    wg_textf(out, "\n  mutexes:");
+    wg_textf(out, "\n");
+    for (unsigned i = 0; i < 8; i++)
+        if (*h->semaphore_past[i])
+            wg_textf(out, "    %u was %s\n", i, h->semaphore_past[i]);
+    wg_textf(out, "  mutexes:");
     bool any = false;
     for (unsigned i = 0; i < 8; i++)
         if (h->mutex[i]) {
@@ -259,6 +263,8 @@ static void resources_json(const wg_hang *h, wg_json *j)
         wg_json_text(j, "name", wg_semaphore_name(i));
         wg_json_uint(j, "value", h->semaphore_value[i]);
         wg_json_uint(j, "max", h->semaphore_max[i]);
+        if (*h->semaphore_past[i])
+            wg_json_text(j, "history", h->semaphore_past[i]);
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');

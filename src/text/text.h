@@ -56,7 +56,7 @@ void wg_json_raw(wg_json *j, const char *key, const char *json); /* JSON made el
 
 /* The whole file, or standard input for "-". NULL on failure, with a sentence in `error`. */
 uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_bytes);
-/* Likewise, of a file of at most so many MiB. */
+/* Likewise, of a file of at most `most` MiB. */
 uint8_t *wg_file_read_mib(const char *path, unsigned most, size_t *size, char *error, size_t error_bytes);
 /* Replaces the file in one step, when it is complete; "-" is standard output. */
 bool wg_file_write(const char *path, const void *bytes, size_t size, char *error, size_t error_bytes);

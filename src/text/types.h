@@ -67,13 +67,13 @@ uint32_t wg_block_single(wg_type type, const uint8_t *tile, unsigned n);
 bool wg_array_encode(wg_text *out, wg_type type, bool tilized, const uint32_t *singles, size_t rows, size_t columns);
 bool wg_array_decode(uint32_t *singles, wg_type type, bool tilized, const uint8_t *bytes, size_t rows, size_t columns);
 enum { WG_TILE_COLUMNS = 32 };
-/* Where element n of a tilized array (in memory order) stands in the row-major one; and the way back. */
+/* The row-major index of element n of a tilized array (in memory order); and the inverse. */
 size_t wg_tilized_place(size_t n, size_t columns);
 size_t wg_tilized_index(size_t row, size_t column, size_t columns);
 /* The number of elements that `bytes` hold; 0 if they do not divide. */
 size_t wg_array_elements(wg_type type, size_t bytes);
 
-/* How an array stands in memory. */
+/* The layout of an array in memory. */
 typedef struct wg_image_shape {
     wg_type type;
     bool tilized;

@@ -52,8 +52,10 @@ void wg_eth_host_reads(wg_tile *t, uint64_t address, uint64_t bytes)
 {
     const uint32_t beat = t->spec->heartbeat;
     uint32_t count;
-    /* Decided here: the heartbeat advances with every such read, since hosts read twice and compare. A program of the host's
-     * that has taken base firmware's place keeps its own. */
+    /*
+     * Decided here: the heartbeat advances with every such read, since hosts read twice and compare. A host program
+     * that replaces base firmware keeps its own counter.
+     */
     if (!beat || address > beat || address + bytes <= beat || t->core[WG_CORE_E0].run.halt != WG_IN_RESET)
         return;
     memcpy(&count, t->l1 + beat, 4);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tile control, debug and status registers of an Ethernet tile, 0xFFB12000 to 0xFFB12FFF; and, on Wormhole, the PIC behind them.
+ * Tile control, debug and status registers of an Ethernet tile, 0xFFB12000 to 0xFFB12FFF; and, on Wormhole, the PIC
+ * after them.
  *
  *     0x080 … 0x08C   the cores' debug interface (risc_debug.c)
  *     0x0B8, 0x0BC    instruction prefetcher (prefetch.c)
  *     0x1B0           soft reset: one bit per core (soft_reset.c)
  *     0x1E0 … 0x1E8   countdown timer 0x1F0 … 0x1F8   cycle counter
  *
- * Many registers that mean something in a Tensix tile are spare here: 32 bits for general use.
+ * Many registers with a function in a Tensix tile are spare here: 32 bits for general use.
  *
  * Facts: WormholeB0/EthernetTile/TileControlDebugStatus.md, CycleCounters.md, SoftReset.md, InstructionCache.md. Blackhole has
  * no such pages; Decided here: its registers are the same.
@@ -128,7 +129,7 @@ void wg_eth_control_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned 
     case WDT_STATUS:
     case WALL_CLOCK_NOW_H:
     case WALL_CLOCK_H: return;                                    /* read-only */
-    case DBG_BUS_CNTL: c->word[DBG_BUS_CNTL / 4] = value; return; /* looked at when DBG_RD_DATA is read */
+    case DBG_BUS_CNTL: c->word[DBG_BUS_CNTL / 4] = value; return; /* takes effect when DBG_RD_DATA is read */
     case DBG_RD_DATA: return;
     case WDT: wdt_write(t, value, t->regions.eth.wdt_cntl); return;
     case WDT_CNTL: wdt_write(t, wdt_read(t), value); return;

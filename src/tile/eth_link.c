@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The link of an Ethernet tile: TX queues with a link that is up, and RX queues; see eth_link.h.
+ * The link of an Ethernet tile: TX queues while the link is up, and RX queues; see eth_link.h.
  *
  *     c       a command is written (phase C)
  *     c + 1   it becomes packets, and L1 is read for the first one (phase A): eth.l1_bytes per cycle
- *     …       it is on the wire once that is free, for as long as its bytes take (eth_rate)
- *     …       eth_latency cycles later its last byte is at the other end, is checked, and then stored: eth.l1_bytes per cycle
+ *     …       it occupies the wire, once free, for the time its bytes take (eth_rate)
+ *     …       eth_latency cycles later its last byte arrives, is checked and stored: eth.l1_bytes per cycle
  *
- * TT-link packets have sequence numbers. What has arrived is acknowledged by the next packet in the other direction, or by an
- * update of its own ETH_TXQ_LOCAL_SEQ_UPDATE_TIMEOUT cycles after the last packet. Packets that are not acknowledged for
- * ETH_TXQ_REMOTE_SEQ_TIMEOUT cycles are sent again, from the oldest on.
+ * TT-link packets have sequence numbers. Arrived packets are acknowledged by the next packet in the other direction, or
+ * by a separate update ETH_TXQ_LOCAL_SEQ_UPDATE_TIMEOUT cycles after the last packet. Packets that are not acknowledged
+ * for ETH_TXQ_REMOTE_SEQ_TIMEOUT cycles are sent again, from the oldest on.
  *
  * Facts: EthernetTxRx.md of both architectures; tt-metal's tt_eth_ss_regs.h, and its packet-mode setup for the timeouts that
  * firmware leaves; public notes on Blackhole's firmware for 128 packets in the window. Decided here:
  *
  * - TX queue i talks to RX queue i, whatever MAC addresses and the RX classifier say: base firmware sets it up like that.
- * - A queue makes one packet more than it sends (with ETH_TXQ_DATA_PACKET_ACCEPT_AHEAD: as many more), and a command is
- *   accepted when its last packet has been made. A raw command is over when its last byte has been read.
+ * - A queue prepares one packet more than it sends (with ETH_TXQ_DATA_PACKET_ACCEPT_AHEAD: as many more), and a command
+ *   is accepted when its last packet has been prepared. A raw command is over when its last byte has been read.
  * - Frames of different queues take turns. L1 is read and written without contention, and read for a packet as soon as the
  *   second one before it is on the wire.
  * - Only updates that acknowledge something new are sent; there are no drop notifications.
  * - TT-link packets at a queue in raw mode, raw ones at a queue in TT-link mode, and register writes at the last queue are
  *   dropped and counted.
- * - A frame with an error on the way is seen by nobody, not even by the receiver's counters. Neither is one that comes while
+ * - A corrupted frame is invisible, even to the receiver's counters. So is one that arrives while
  *   an RX queue (WH) has ETH_RXQ_CTRL_FORCE_BPRESSURE set: the MAC keeps nothing.
- * - On a link that is down nothing leaves, is sent again, or arrives: what was under way when it was cut is lost.
+ * - On a link that is down nothing leaves, is sent again, or arrives: what was in flight when it was cut is lost.
  * - Headers of layers 3 and 4, and NoC Overlay packets, are not implemented.
  */
 #include "machine/eth_link.h"
@@ -105,7 +105,7 @@ static void note(wg_tile *t, wg_finding_code code, uint32_t subject, uint32_t va
 
 static wg_frame *frame_at(wg_frames *r, uint32_t i) { return &r->frame[i % WG_ETH_FRAMES]; }
 
-/* Room for a frame; NULL: there is none. */
+/* Makes room for a frame; NULL: there is none. */
 static wg_frame *put(wg_frames *r, const wg_frame *frame)
 {
     if (r->end - r->first == WG_ETH_FRAMES || r->end_byte + frame->bytes - r->first_byte > WG_ETH_BYTES)
@@ -131,6 +131,15 @@ void wg_frame_bytes(const wg_frames *r, const wg_frame *f, void *to)
     memcpy((uint8_t *)to + first, r->bytes, f->bytes - first);
 }
 
+/* One frame of `lose_every` on average, in no pattern that retransmissions could keep step with. */
+static bool is_faulty(const wg_eth_link *l)
+{
+    uint64_t h = l->sent * UINT64_C(0x9E3779B97F4A7C15);
+    h = (h ^ h >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    h = (h ^ h >> 27) * UINT64_C(0x94D049BB133111EB);
+    return l->lose_every && (h ^ h >> 31) % l->lose_every == 0;
+}
+
 static void drop_first(wg_frames *r)
 {
     r->first_byte += frame_at(r, r->first)->bytes;
@@ -150,7 +159,7 @@ static bool works(const wg_eth_link *l, uint64_t cycle) { return l->up_at <= cyc
 
 static void put_word(wg_tile *t, uint32_t address, uint32_t value) { wg_l1_write(t, WG_L1_HOST, address, 4, &value); }
 
-/* What base firmware and the PCS show. */
+/* Updates the status that base firmware and the PCS show. */
 static void show(wg_tile *t)
 {
     const wg_tile_spec *s = t->spec;
@@ -194,7 +203,7 @@ static void change(wg_tile *t)
 
 void wg_eth_link_begin(wg_tile *t, const wg_eth_terms *terms)
 {
-    const wg_eth_terms own = *terms; /* it may be the link's */
+    const wg_eth_terms own = *terms; /* it may point into the link */
     wg_eth_link *l = t->link;
     memset(l, 0, sizeof *l);
     l->up_at = own.up_at;
@@ -241,7 +250,7 @@ void wg_eth_link_command(wg_tile *t, unsigned q, uint32_t command)
     wg_wake(&t->sched, WG_AGENT_LINK);
 }
 
-/* The size of a packet: at most ETH_TXQ_MAX_PKT_SIZE_BYTES. */
+/* The size of the next packet: at most ETH_TXQ_MAX_PKT_SIZE_BYTES. */
 static uint32_t packet_of(wg_tile *t, unsigned q)
 {
     const wg_tx_queue *tx = &t->link->tx[q];
@@ -255,7 +264,7 @@ static uint32_t packet_of(wg_tile *t, unsigned q)
 /* Is there a command, of an earlier cycle? */
 static bool is_ready(const wg_tile *t, const wg_tx_queue *tx) { return tx->pending && tx->ordered_at < t->sched.now; }
 
-/* Makes TT-link packets of what software has ordered. */
+/* Splits the ordered transfer into TT-link packets. */
 static void make_packets(wg_tile *t, unsigned q)
 {
     wg_tx_queue *tx = &t->link->tx[q];
@@ -273,7 +282,7 @@ static void make_packets(wg_tile *t, unsigned q)
     }
 }
 
-/* When an update is due that acknowledges something new; WG_NEVER: there is nothing to acknowledge. */
+/* When an update with a new acknowledgement is due; WG_NEVER: nothing to acknowledge. */
 static uint64_t update_at(wg_tile *t, unsigned q)
 {
     const wg_tx_queue *tx = &t->link->tx[q];
@@ -317,7 +326,7 @@ static uint32_t raw_header(wg_tile *t, unsigned q, uint32_t body, uint8_t header
     return n;
 }
 
-/* Puts a packet on its way: L1 is read now. */
+/* Sends a packet: L1 is read now. */
 static void send(wg_tile *t, unsigned q, wg_tx_packet p, uint8_t sequence)
 {
     wg_eth_link *l = t->link;
@@ -355,7 +364,7 @@ static void send(wg_tile *t, unsigned q, wg_tx_packet p, uint8_t sequence)
         l->tx[q].told_any = true;
         l->tx[q].told_at = now;
     }
-    const bool faulty = l->lose_every && l->sent % l->lose_every == 0;
+    const bool faulty = is_faulty(l);
     wg_frame *out = frame.at < l->cut_at && !faulty ? put(&l->out, &frame) : NULL;
     if (!out) {
         l->lost++;
@@ -440,7 +449,7 @@ bool wg_eth_link_deliver(wg_tile *t, const wg_frame *frame, const void *bytes)
     return true;
 }
 
-/* What the other end expects next acknowledges everything before it. */
+/* The number that the other end expects next acknowledges everything before it. */
 static void acknowledged(wg_tile *t, unsigned q, uint8_t expects)
 {
     wg_tx_queue *tx = &t->link->tx[q];
@@ -454,7 +463,7 @@ static void acknowledged(wg_tile *t, unsigned q, uint8_t expects)
     tx->heard_at = t->sched.now;
 }
 
-/* Appends the frame to the queue's buffer, as far as there is room. False: there is none at all. */
+/* Appends as much of the frame to the queue's buffer as fits. False: nothing fits. */
 static bool store_raw(wg_tile *t, uint32_t *w, const uint8_t *from, uint32_t bytes)
 {
     const uint64_t buffer = (uint64_t)w[RX_BUFFER] << 4, size = (uint64_t)w[RX_SIZE] << 4;
@@ -548,7 +557,7 @@ static void receive(wg_tile *t)
 /* Is something waiting that can leave as soon as L1 is free to be read? */
 static bool waits(const wg_tx_queue *tx) { return tx->next != tx->end || (tx->pending && tx->kind == WG_FRAME_RAW); }
 
-/* Does the update or the frame that comes next need attention? An update does not. */
+/* Are all arriving frames acknowledgements (updates)? */
 static bool only_updates(const wg_eth_link *l)
 {
     for (uint32_t i = l->in.first; i != l->in.end; i++)
@@ -590,7 +599,7 @@ void wg_eth_link_tick(wg_tile *t)
     if (l->in.first != l->in.end)
         next = least(next, frame_at(&l->in, l->in.first)->at);
     for (unsigned q = 0; l->up && q < t->spec->eth->queues; q++) {
-        const uint64_t free = l->ends < WG_ETH_ENDS ? l->fetch_free : WG_NEVER; /* else an end comes first */
+        const uint64_t free = l->ends < WG_ETH_ENDS ? l->fetch_free : WG_NEVER; /* else one of the ends comes first */
         if (waits(&l->tx[q]))
             next = least(next, free);
         if (l->tx[q].pending && !is_ready(t, &l->tx[q])) /* ordered in this cycle */

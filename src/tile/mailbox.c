@@ -6,8 +6,8 @@
  *     load there                       pop a word from core i; stalls while empty
  *     load at +4                       1 if not empty, else 0, at once
  *
- * A sender has four words in total over its four mailboxes. A further store stalls in the memory subsystem, and the sender's
- * later stores to mailboxes stall behind it; the same holds for loads.
+ * A sender has four words in total over its four mailboxes. A further store stalls in the memory subsystem, and the
+ * sender's later stores to mailboxes stall after it; the same holds for loads.
  *
  * Facts: BabyRISCV/Mailboxes.md (the same for both architectures), PIPE-30.
  */

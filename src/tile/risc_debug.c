@@ -11,7 +11,7 @@
  * Decided here: commands, and the echo, take place at once; a core pauses between two instructions; memory accesses go
  * straight to L1, the core's own RAM or the region, and one that would have to wait fails; slow execution mode is one
  * instruction at a time without forwarding, and no store waits for another to coalesce with; a memory watchpoint is hit by any
- * access to its byte, and pauses the core behind the load, store, atomic or push that made it (the page lets it be some other
+ * access to its byte, and pauses the core after the load, store, atomic or push that made it (the page lets it be some other
  * instruction nearby); Blackhole takes two commands for a step, as tt-exalens gives it two ("a bug in hardware"); the pc that is
  * written in slow execution mode is DR(3), where tt-exalens puts it (the page says DR(4), which software cannot write).
  */

@@ -207,7 +207,7 @@ void wg_tile_reg_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned age
     case CFGREG_RD_CNTL: c->config_rddata = wg_config_debug_read(t, value & 0x7FF); return;
     case CFGREG_RDDATA: return; /* read-only, as the status */
     case DBG_BUS_CNTL:
-    case DBG_RD_DATA: return; /* looked at when it is read */
+    case DBG_RD_DATA: return; /* evaluated when it is read */
     case DBG_ARRAY_RD_EN:
     case DBG_ARRAY_RD_CMD: return; /* used by array_read() */
     case INSTRN_BUF_STATUS: return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cores: BRISC NCRISC
-// says: Nobody writes what core NC polls
+// says: until it is no longer 0, and nobody writes it.
 // says: flag_never_set.c:24
 #include "tile.h"
 

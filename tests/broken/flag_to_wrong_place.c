@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tiles: 2
-// says: Nobody writes what core B polls
+// says: polls 0x00030010 until it is 1; it is 0, and
 // says: flag_to_wrong_place.c:
 #include "noc.h"
 

@@ -6,7 +6,7 @@
 
 #define DATA WORD(0x20100)
 
-/* The mailbox may overtake a store to L1 that is under way. */
+/* The mailbox may overtake a store to L1 in flight. */
 #ifdef CORE_BRISC
 int main(void)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`waitgate report`, looked at with a real browser: what is drawn is what the JSON says, and clicking works."""
+"""`waitgate report` in a real browser: the drawing agrees with the JSON, and clicking works."""
 import json
 import os
 import pathlib
@@ -26,14 +26,15 @@ def report(d, *arguments, status=0):
 
 
 def shot(browser, name):
-    """Kept where WG_SCREENSHOTS says, to be looked at."""
+    """Kept in the folder WG_SCREENSHOTS, for inspection."""
     if os.environ.get("WG_SCREENSHOTS"):
         browser.screenshot(pathlib.Path(os.environ["WG_SCREENSHOTS"]) / f"{name}.png")
 
 
 @test
 def a_kernel(d):
-    """The matrix product: boxes are where their cycles are; a click says what, why and where; keys and search work."""
+    """The matrix product: boxes are at their cycles; a click shows the instruction, the reason and the source; keys and
+    search work."""
     path, data = report(d, *sorted(EXAMPLES.glob("matmul.*.elf")))
     assert path.stat().st_size < 5_000_000
     for outside in ("http://", "https://", "src=", "href=", "@import", "url("):
@@ -83,7 +84,7 @@ def a_kernel(d):
 
 @test
 def a_hang(d):
-    """The verdict in words, and the graph of who waits for whom."""
+    """The verdict in words, and the wait-for graph."""
     path, data = report(d, ROOT / "examples" / "deadlock.tasm", status=3)
     with Browser() as b:
         b.open(path)
@@ -97,7 +98,7 @@ def a_hang(d):
 
 @test
 def where_it_came_from(d):
-    """--of: the answer on top, the tree below it; its lines and cycles lead into the timeline."""
+    """--of: the answer on top, the tree below it; its lines and cycles link to the timeline."""
     values = b"".join(struct.pack("<f", float("nan") if i in (0, 532) else 0.5) for i in range(1024))
     (d / "x.bin").write_bytes(values)
     kernel = sorted(EXAMPLES.glob("gelu.*.elf"))
@@ -138,7 +139,7 @@ def hostile_text(d):
 
 @test
 def many_boxes(d):
-    """A long run: the page holds its end, says so, and a frame stays short."""
+    """A long run: the page holds its end and says so, and frames stay fast."""
     (d / "p.tasm").write_text(".thread 0\n .repeat 30000\n ttdmanop\n ttsetdmareg 0, 7, 0, 8\n .endr\n")
     path, data = report(d, d / "p.tasm")
     boxes = sum(len(t["links"]) // 2 for t in data["tracks"])
@@ -162,7 +163,7 @@ FRAME = """const times = [];
 
 @test
 def a_million_boxes(d):
-    """--boxes asks for more: such a page loads, and is quick where one looks at a part of it."""
+    """--boxes asks for more: such a page loads, and is fast when only a part is shown."""
     (d / "p.tasm").write_text(".thread 0\n .repeat 260000\n ttdmanop\n ttsetdmareg 0, 7, 0, 8\n .endr\n")
     path, data = report(d, "--boxes", 1_100_000, d / "p.tasm")
     boxes = sum(len(t["links"]) // 2 for t in data["tracks"])
@@ -181,7 +182,8 @@ def a_million_boxes(d):
 
 @test
 def the_way_of_an_instruction(d):
-    """Pushed, made, passed, left: as the log says, for boxes of gates and of units; values over time are the trace's."""
+    """Pushed, expanded, passed, completed: as in the log, for boxes of gates and of units; values over time are those
+    of the trace."""
     files = sorted(EXAMPLES.glob("matmul.*.elf"))
     log = subprocess.run([WAITGATE, "run", "--quiet", "--log", "-", *files], capture_output=True, text=True).stdout
     seen = {}
@@ -266,13 +268,13 @@ def a_race(d):
                 return [...c.getContext('2d').getImageData(px * r, (t.y + 11) * r, 1, 1).data]""", party["agent"], party["cycle"])
             assert mark[0] > 180 and mark[1] < 90, (party, mark)        # a mark in the colour of the path
         shot(b, "race")
-        said = [c for c in b.complaints() if "willReadFrequently" not in c["message"]]  # that is about this test
+        said = [c for c in b.complaints() if "willReadFrequently" not in c["message"]]  # caused by this test itself
         assert not said, said
 
 
 @test
 def on_paper(d):
-    """Printed in the light, without buttons, with everything open; and dark again on the screen."""
+    """Printed with the light theme, without buttons, with everything open; and dark again on the screen."""
     path, _ = report(d, *sorted(EXAMPLES.glob("matmul.*.elf")))
     with Browser() as b:
         b.open(path)
@@ -294,7 +296,8 @@ def on_paper(d):
 
 @test
 def a_chip(d):
-    """Two tiles: the map, links and traffic of the shown cycles are those of the data; a click opens a tile; the path leads from tile to tile."""
+    """Two tiles: the map, links and traffic of the shown cycles agree with the data; a click opens a tile; the path
+    crosses tiles."""
     path, data = report(d, EXAMPLES / "relay.yaml")
     assert path.stat().st_size < 5_000_000 and [t["name"] for t in data["tiles"]] == ["1-2", "2-2"]
     tiles = {t["name"]: t for t in data["tiles"]}
@@ -329,7 +332,7 @@ def a_chip(d):
             packets = [data["packets"][i:i + 6] for i in range(0, len(data["packets"]), 6)]
             inside = [p for p in packets if p[0] == 2 * 17 + 1 and p[4] > a and p[3] < to]
             assert rows[0] == ["1-2", "2-2", "0", str(len(inside)), f"{sum(p[5] for p in inside):,}"], (rows, len(inside))
-        # One link there, and the way around the torus back.
+        # One link on the way there, and back around the torus.
         assert b.run("return [waitgate.wayOf(35, 36, 0).length, waitgate.wayOf(36, 35, 0).length, waitgate.wayOf(36, 35, 1).length]") == [2, 17, 2]
         assert b.run("return document.querySelectorAll('#grid line.noc0').length") == 17
         shot(b, "chip")
@@ -338,7 +341,7 @@ def a_chip(d):
         assert b.text("#tile-name") == "Tile 1-2" and "fill" in b.text("#core-table")
         names = b.run("return [...document.querySelectorAll('#labels div')].map(e => e.textContent)")
         assert names == [t["name"] for t in tiles["1-2"]["tracks"]] + ["NoC 0 arriving", "NoC 0 sent"], names
-        # A wait for the other tile: its name leads there. A row of the critical path does, too.
+        # A wait for the other tile: its name links there. So does a row of the critical path.
         b.run("waitgate.find('waiting for tile 2-2')")
         assert "2-2" in b.text("#selected"), b.text("#selected")
         b.run("[...document.querySelectorAll('#selected a')].find(a => a.textContent === '2-2').click()")
@@ -353,7 +356,7 @@ def a_chip(d):
 
 @test
 def a_chip_that_hangs(d):
-    """The report of each tile that stands still, and the graph of the open one."""
+    """The report of each tile that does not move, and the graph of the open one."""
     (d / "chip.yaml").write_text("tiles:\n  - at: [1, 2]\n    brisc: hello.brisc.elf\n  - at: [3, 4]\n    trisc1: launch_pcbuf.trisc1.elf\n")
     for name in ("hello.brisc.elf", "launch_pcbuf.trisc1.elf"):
         (d / name).symlink_to((EXAMPLES / name).resolve())

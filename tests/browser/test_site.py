@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The site as a reader meets it: pages, links, and the playground in a real browser. `make site` runs this.
+"""The site as a reader sees it: pages, links, and the playground in a real browser. `make site` runs this.
 
 usage: test_site.py WAITGATE ROOT SITE
 """
@@ -41,14 +41,14 @@ def start(browser):
 
 
 def shot(browser, name):
-    """Kept where WG_SCREENSHOTS says, to be looked at."""
+    """Kept in the folder WG_SCREENSHOTS, for inspection."""
     if os.environ.get("WG_SCREENSHOTS"):
         browser.screenshot(pathlib.Path(os.environ["WG_SCREENSHOTS"]) / f"{name}.png")
 
 
 @test
 def links_lead_somewhere(_):
-    """Every link of every page that leads to a file of the site finds one; nothing is fetched from elsewhere."""
+    """Every link of every page to a file of the site is valid; nothing is fetched from elsewhere."""
     pages = list(SITE.rglob("*.html"))
     assert len(pages) > 40, len(pages)
     for page in pages:
@@ -63,10 +63,10 @@ def links_lead_somewhere(_):
 
 @test
 def why_deadlock_hangs(_):
-    """From the first page to the reason of the hang, by clicks alone; the first result within two seconds."""
+    """From the first page to the reason of the hang, by clicks only; the first result within two seconds."""
     with Browser() as b:
         b.open(SITE / "index.html")
-        b.complaints() # the generator's search wants a server
+        b.complaints() # the generator's search needs a server
         b.run("document.querySelector('a[href*=\"program=deadlock.tasm\"]').click()")
         wait(b, "location.pathname.endsWith('playground/index.html') && !!document.getElementById('text')?.textContent", 10)
         taken = b.run("return performance.now()")
@@ -88,7 +88,7 @@ def small(_):
 
 @test
 def equals_the_command_line(d):
-    """Every program of the list: the page says what the command line says, to the letter."""
+    """Every program of the list: the page prints exactly what the command line prints."""
     programs = examples()
     assert len(programs) > 60, len(programs)
     with Browser() as b:
@@ -106,7 +106,8 @@ def equals_the_command_line(d):
 
 @test
 def report_and_steps(_):
-    """The report's page beside the program; cycles forwards and backwards; a command; a link that brings the program back."""
+    """The report's page next to the program; cycles forwards and backwards; a command; a link that restores the
+    program."""
     with Browser() as b:
         start(b)
         b.run("document.querySelector('[data-tab=report]').click()")
@@ -132,7 +133,7 @@ def report_and_steps(_):
 
 @test
 def hostile_programs(_):
-    """What the page cannot run gets a sentence; text stays text; a long run ends."""
+    """Programs that the page cannot run get a message; text stays text; a long run ends."""
     with Browser() as b:
         start(b)
         for source, answer in ((".core b\n  ebreak\n", "program"), (".thread 0\n <img src=x onerror=alert(1)>\n", "<img"),

@@ -15,7 +15,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 def missing():
-    """The programs that are not there."""
+    """The missing programs."""
     return [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
 
 
@@ -67,7 +67,7 @@ class Browser:
         return self.call("POST", "/element", {"using": "css selector", "value": selector})
 
     def click(self, selector, x=None, y=None):
-        """In the middle of the element, or at this offset from its top left corner."""
+        """At the middle of the element, or at this offset from its top left corner."""
         box = self.run("const b = document.querySelector(arguments[0]).getBoundingClientRect(); "
                        "return [b.left, b.top, b.width, b.height]", selector)
         at = [round(box[0] + (box[2] / 2 if x is None else x)), round(box[1] + (box[3] / 2 if y is None else y))]

@@ -5,7 +5,7 @@
 usage: run_tasm.py WAITGATE FILE|DIRECTORY...
 
 A program without .arch runs on both architectures; each runs in both engine modes with equal reports.
-A line "# status: N" in a program changes the wanted status.
+A line "# status: N" in a program changes the expected status.
 """
 import os
 import pathlib

@@ -4,10 +4,9 @@
 
 usage: run_tutorial.py BUILD_DIRECTORY_OF_WAITGATE DOCUMENT SOURCE_ROOT
 
-Lines that start with "$ " are commands, run one after the other in a copy of the examples and of their ELF files; the lines
-after a command are its output. A line "…" stands for any number of lines; "…" inside a line for any
-text. "$ command   # status N" wants that exit status instead of 0. ```KIND file=NAME blocks are
-written to NAME first.
+Lines that start with "$ " are commands, run in order in a copy of the examples and of their ELF files; the lines after
+a command are its output. A line "…" stands for any number of lines; "…" inside a line for any text.
+"$ command   # status N" expects that exit status instead of 0. ```KIND file=NAME blocks are written to NAME first.
 """
 import os
 import pathlib
@@ -46,7 +45,7 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copytree(pathlib.Path(root) / "examples", pathlib.Path(scratch) / "examples")
-        for elf in pathlib.Path(tools, "examples").glob("*.elf"):  # chip files name them beside themselves
+        for elf in pathlib.Path(tools, "examples").glob("*.elf"):  # chip files name them in their own folder
             (pathlib.Path(scratch) / "examples" / elf.name).symlink_to(elf.resolve())
         env = dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"], COLUMNS="100",
                    INCLUDE=tools + "/src/isa")

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * B writes DATA and then FLAG; T0 reads FLAG in one of many ways and then DATA. From IDIOM 100 on it does not wait.
- */
+/* B writes DATA and then FLAG; T0 reads FLAG in one of many ways and then DATA. Idioms from 100 on do not wait. */
 #include <stdint.h>
 
 #define DATA ((volatile uint32_t *)0x80000)
@@ -90,13 +88,13 @@ int main(void)
             fence();
     }
 #elif IDIOM == 102
-    for (volatile uint32_t *p = FLAG; *p != 1 && p < FLAG + 4;) /* looks elsewhere each time */
+    for (volatile uint32_t *p = FLAG; *p != 1 && p < FLAG + 4;) /* looks at another word each time */
         p++;
 #elif IDIOM == 103
     for (uint32_t i = 0; FLAG[i] != 1 && i < 4; i++)
         fence();
 #elif IDIOM == 104
-    while (*FLAG != 1) { /* tells somebody each time that it is not there yet */
+    while (*FLAG != 1) { /* counts each failed attempt */
         *(volatile uint32_t *)0x80200 += 1;
         if (*(volatile uint32_t *)0x80200 > 3)
             break;

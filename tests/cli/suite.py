@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A suite that is a script: functions marked with @test, each called with an empty folder of its own."""
+"""A suite written as a script: functions marked with @test, each called with its own empty folder."""
 import os
 import pathlib
 import pty
@@ -20,7 +20,7 @@ def test(f):
 
 
 def wait_for_handler(pid):
-    """Until the process catches SIGINT, and a little more: then it is at work."""
+    """Waits until the process catches SIGINT, and a little longer: then it is running."""
     bit = 1 << (signal.SIGINT - 1)
     for _ in range(600):
         caught = re.search(r"SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text())
@@ -31,7 +31,8 @@ def wait_for_handler(pid):
 
 
 def at_terminal(command, interrupt=False):
-    """What the command writes on a terminal, and its status; Ctrl-C is pressed once it is at work, if wanted."""
+    """The output of the command on a terminal, and its status; Ctrl-C is pressed once it is running, if `interrupt` is
+    set."""
     child, terminal = pty.fork()
     if not child:
         os.execv(command[0], [str(word) for word in command])
@@ -43,14 +44,14 @@ def at_terminal(command, interrupt=False):
         while part := os.read(terminal, 4096):
             text += part
     except OSError:
-        pass  # its end is gone
+        pass  # the other end is closed
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     os.close(terminal)
     return status, text
 
 
 def run():
-    """Runs them all, prints what failed and `N passed, N failed`, and ends the script."""
+    """Runs them all, prints the failures and `N passed, N failed`, and ends the script."""
     passed = failed = 0
     for f in TESTS:
         with tempfile.TemporaryDirectory() as scratch:

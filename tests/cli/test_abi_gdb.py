@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""WAITGATE_GDB: gdb stops a host of the libttsim ABI in the calls that let time pass, leaves, and comes back."""
+"""WAITGATE_GDB: gdb stops a host of the libttsim ABI in calls that advance time, detaches, and reconnects."""
 import ctypes
 import os
 import re
@@ -11,7 +11,7 @@ CODE = [0x00003537, 0x00A00593, 0x00B52023, 0x0FF0000F, 0xFFF58593, 0xFE059AE3, 
 
 
 def host(library, y):
-    """Core B of a tile runs the program while the host lets time pass in portions."""
+    """Core B of a tile runs the program while the host advances time in portions."""
     lib = ctypes.CDLL(library)
     lib.libttsim_init()
 
@@ -38,7 +38,7 @@ from suite import GDB, run, test # noqa: E402
 
 
 def debugged(d, library, y, sessions, port="0,wait"):
-    """What gdb prints in each session, what the host prints, and what the library says."""
+    """The output of gdb in each session, of the host, and of the library."""
     child = subprocess.Popen([sys.executable, os.path.abspath(__file__), "host", library, str(y)], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, env=dict(os.environ, WAITGATE_GDB=port))
     said, texts = "", []
@@ -57,7 +57,7 @@ def debugged(d, library, y, sessions, port="0,wait"):
 
 @test
 def stops_and_goes_on(d):
-    """Breakpoints, watchpoints, steps and registers; the host ends as without gdb."""
+    """Breakpoints, watchpoints, steps and registers; the host ends as it does without gdb."""
     for library, y in ((sys.argv[1], 2), (sys.argv[2], 1)):
         texts, out, said = debugged(d, library, y, ["""
             break *0x8

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""WAITGATE_TRACE, WAITGATE_COST_PROFILE and WAITGATE_REPORT: what a host of the libttsim ABI sees of its own run.
+"""WAITGATE_TRACE, WAITGATE_COST_PROFILE and WAITGATE_REPORT: the output for a host of the libttsim ABI about its own
+run.
 
 usage: test_abi_watch.py TTSIM_BH EXAMPLES_FOLDER ROOT
 """
@@ -51,7 +52,7 @@ if sys.argv[1] == "host":
 
 try:
     import jsonschema  # noqa: E402
-except ImportError:  # it is a package of Debian's Python
+except ImportError:  # a package of Debian's Python
     if sys.executable == "/usr/bin/python3":
         raise
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
@@ -89,7 +90,7 @@ def trace_profile_and_page(d):
 
 @test
 def what_is_seen_changes_nothing(d):
-    """The profile as JSON: it adds up, and the host gets the same sum."""
+    """The profile as JSON: it adds up, and the host computes the same sum."""
     assert hosted(WAITGATE_COST_PROFILE=f"{d}/p.json") == ""
     said = json.loads((d / "p.json").read_text())
     chip = said["chip_profile"]

@@ -34,7 +34,7 @@ LOOP = """
     ttrmwcib0 0x0F, 2, WORD
     .endr
 """
-# B looks once at what T0 writes, and so does not know that it is there.
+# B looks once at what T0 writes, and so cannot know whether it has been written.
 GLANCE = """
 .core T0
     li   t0, 0x3000
@@ -51,7 +51,7 @@ GLANCE = """
 """
 
 
-# Tensix mnemonics in a core's section: each has its own line, behind instructions, labels, macros and each other.
+# Tensix mnemonics in a core's section: each has its own line, after instructions, labels, macros and each other.
 LINES = """
 .core T0
     li   t0, 0x12345
@@ -72,7 +72,7 @@ here: ttrmwcib0 0x0F, 3, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
 """
 
 
-# T1's writes come out of the replay buffer: the report goes back to the REPLAY that T1 pushed.
+# T1's writes come from the replay buffer: the report refers to the REPLAY that T1 pushed.
 REPLAYED = """
 .set WORD, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
 .core T0
@@ -109,7 +109,7 @@ COUNTED = """
 """
 
 
-# Loads that spin, and one that does not: T0 hands data over by a flag; B polls it by a loop of its own form.
+# Loads that spin, and one that does not: T0 hands data over with a flag; B polls it in various loops.
 HANDED = """
 .core T0
     li   t0, 0x3000
@@ -147,7 +147,7 @@ GLANCES = {
 
 
 def spinning(folder):
-    """Which loads are taken for waiting: those of a loop that stores nothing and that their value ends."""
+    """Which loads count as waiting: those in a loop without stores that their value ends."""
     for what, loop in {**SPINS, **GLANCES}.items():
         (folder / "handed.tasm").write_text(HANDED % loop)
         out = check("--arch", "wh", folder / "handed.tasm", status=0 if what in SPINS else 4)
@@ -156,7 +156,7 @@ def spinning(folder):
 
 
 def report(folder):
-    """All that a report names: who, what, when, where in the source, the location, the reason and the remedy."""
+    """Everything that a report names: who, what, when, where in the source, the location, the reason and the remedy."""
     out = check(folder / "replayed.tasm", status=4)
     says(out, "Configuration Unit, thread 1 at cycle ", "made by ttreplay 0, 2, 0, 0", "by core T1 in ", "replayed.tasm:11)",
          "by core T0 in first (replayed.tasm:5)".replace("replayed", str(folder / "replayed")),
@@ -171,7 +171,7 @@ def report(folder):
             failures.append(f"{side}: {party}")
     if race["second"]["parent"] != "0x04000020" or race["severity"] != "undefined" or race["count"] != 1:
         failures.append(f"not as expected: {race}")
-    # However often, one report for each order in which the two come.
+    # However often they race, there is one report for each order of the two.
     races = json.loads(check("--json", folder / "counted.tasm", status=4))["races"]
     pairs = sorted((r["first"]["thread"], r["second"]["thread"], r["count"]) for r in races)
     if [p[:2] for p in pairs] != [(0, 1), (1, 0)] or any(p[2] < 3 for p in pairs):
@@ -192,7 +192,7 @@ WORDS = """
 
 
 def locations(folder):
-    """A suppression of one field leaves the others; a repeated instruction has the line of the one that races."""
+    """Suppressing one field leaves the others; a repeated instruction has the line of the one that races."""
     (folder / "words.tasm").write_text(WORDS)
     (folder / "lines2.tasm").write_text(".thread 0\n ttrmwcib0 3, 1, 24\n ttrmwcib0 0x30, 16, 24\n.thread 1\n .delay 60\n"
                                         " ttrmwcib1 3, 1, 24\n ttnop\n ttrmwcib0 0x30, 0, 24\n")
@@ -221,7 +221,7 @@ def locations(folder):
 
 
 def bounded(folder):
-    """More races than are kept: it says so, in text and in JSON, and its memory has a bound."""
+    """More races than are kept: this is reported, in text and in JSON, and memory use is bounded."""
     names = [f"ttrmwcib{lane} 1, {{}}, {word}" for word in range(20, 180) for lane in range(2)]
     both = "\n".join(f".thread {t}\n    .delay {900 * t}\n" + "\n".join(f"    {n.format(1 - t)}" for n in names) for t in (0, 1))
     (folder / "bounded.tasm").write_text(both + "\n")
@@ -234,7 +234,7 @@ def bounded(folder):
         failures.append("it forgets where it need not")
 
 
-# Two cores store to one word: with the same value nothing shows who came first.
+# Two cores store to one word: if the values are equal, nothing shows which came first.
 STORES = """
 .core t0, 0x6000
     li a0, {}
@@ -251,7 +251,8 @@ STORES = """
 
 
 def grades(folder):
-    """Other timings of the parties: a difference is named with the delay that shows it, and that delay shows it."""
+    """Other timings of the parties: a difference is reported with the delay that shows it, and that delay reproduces
+    it."""
     with tempfile.TemporaryDirectory() as work:
         for name, values in (("same", (5, 5)), ("other", (5, 6))):
             program = pathlib.Path(work) / f"{name}.tasm"
@@ -286,13 +287,13 @@ def says(text, *wanted):
             failures.append(f"`{w}` is not in:\n{text}")
 
 
-CHIPS = {"dram", "matmul_cluster", "matmul_multicast", "relay_source", "relay_sink"}   # they need more than a tile: chips()
-# Examples of which other timings are tried as well.
+CHIPS = {"dram", "matmul_cluster", "matmul_multicast", "relay_source", "relay_sink"}   # need several tiles: chips()
+# Examples for which other timings are tried as well.
 TIMELESS = {"add", "matmul_stream", "reduce", "tilize", "untilize"}
 
 
 def examples(folder, work):
-    """Every example in C is clean, on both architectures; stale_l0 is there to be wrong."""
+    """Every example in C is clean, on both architectures; stale_l0 is wrong on purpose."""
     (work / "parameters").write_bytes(struct.pack("<28I", *(x for n in (2, 3, 2, 1, 1, 0, 0) for x in (n, 0, 0, 0))))
     (work / "tiles").write_bytes(struct.pack("<4096H", *[0x3F80] * 4096))
     names = sorted({f.name.split(".")[0] for f in folder.glob("*.elf") if ".erisc" not in f.name}) # Tensix tiles
@@ -332,7 +333,7 @@ def multicast(folder, arch):
 
 
 def chips(folder, work):
-    """Programs on several tiles are clean as well. Without the wait for its answer, a NoC read is not."""
+    """Programs on several tiles are clean as well. A NoC read without the wait for its answer is not."""
     for arch in ("bh", "wh"):
         dram = (folder / "dram.yaml").read_text().replace("dram-out", str(work / "dram-out"))
         if arch == "wh":
@@ -356,10 +357,12 @@ def chips(folder, work):
             relay = relay.replace("arch: bh", "arch: wh").replace("relay_s", "wh_relay_s").replace(", 2]", ", 1]")
         (work / f"relay-{arch}.yaml").write_text(relay.replace("risc: ", f"risc: {folder}/"))
         says(check(work / f"relay-{arch}.yaml", status=0), "0 race reports")
+        if arch == "wh":  # requests of an Ethernet tile, whose cores nobody watches
+            says(check(folder / "remote.yaml", status=0), "0 race reports")
         assert struct.unpack("<I", (work / "relay-sum.bin").read_bytes())[0] == sum(i * k for i in range(8) for k in range(256))
 
         (work / f"multicast-{arch}.yaml").write_text(multicast(folder, arch))
-        # A sender asks over the NoC how far the others are: no load that spins, so the count has to be declared.
+        # A sender asks over the NoC how far the others are: no load that spins, so the count must be declared.
         out = check("--flag", "0x20120:4", work / f"multicast-{arch}.yaml", status=0)
         if out.count("0 race reports") != 6:
             failures.append(f"multicast {arch}:\n{out}")
@@ -367,7 +370,7 @@ def chips(folder, work):
 
 
 def rules(root):
-    """Every documented rule that software can break has a program; check tells it, and what reads before anybody wrote."""
+    """Every documented rule that software can break has a program; check reports it, and reads before any write."""
     seen = set()
     for file in sorted((root / "examples/findings").glob("*.tasm")):
         r = subprocess.run([WAITGATE, "check", "--checks", "race,memory,init,sync", "--json", file], capture_output=True, text=True, timeout=120)
@@ -408,7 +411,7 @@ SUGGESTED = {"06_clobber", "08_release_bh", "08_release_wh", "09_message_first",
 
 
 def remedies(folder):
-    """A remedy is called verified where the program, run again with it inserted, is rid of the race."""
+    """A remedy is called verified if the program, run again with it inserted, no longer has the race."""
     states = {}
     for file in sorted(folder.glob("*_broken.tasm")):
         name = file.name[:-len("_broken.tasm")]
@@ -422,7 +425,7 @@ def remedies(folder):
             "wait_luck": {"verified", "not-enough"}}
     if wrong != both:
         failures.append(f"remedies: {wrong}")
-    # One missing wait is one report; the pairs that the same remedy orders are told with it.
+    # One missing wait is one report; it lists all pairs that the same remedy orders.
     text = (folder / "one_cause_broken.tasm").read_text().replace(".expect race", "# ")
     with tempfile.TemporaryDirectory() as work:
         (pathlib.Path(work) / "p.tasm").write_text(text)
@@ -433,7 +436,7 @@ def remedies(folder):
         if told.count("R1 ") != 1 or "WARNING" in told or full.count("WARNING") != 24:
             failures.append("one cause: not folded into one report")
     grades(folder)
-    # A wait for the bank is in the program already, and is not called a remedy.
+    # The program already waits for the bank, so that wait is not offered as a remedy.
     says(check(folder / "01_stale_bank_bh_broken.tasm", status=0),
          "remedy (verified): STALLWAIT(STALL_MATH, MATH|SRCA_VLD) before ttmovd2a")
     says(check("--arch", "wh", folder / "wait_luck_broken.tasm", status=0), "remedy (tried, not enough by itself): ")
@@ -441,7 +444,8 @@ def remedies(folder):
 
 
 def race_programs(folder):
-    """Every program of tests/races through the command: what it expects of races and findings holds, nothing else is found."""
+    """Every program of tests/races through the command: its expectations of races and findings hold, and nothing else
+    is found."""
     for file in sorted(folder.glob("*.tasm")):
         arch = [line.split()[1] for line in file.read_text().splitlines() if line.startswith(".arch ")]
         for a in arch or ["bh", "wh"]:

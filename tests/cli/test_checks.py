@@ -43,7 +43,7 @@ def broken_ones(d):
     for file, own, arch in programs("broken"):
         out = check("--checks", own, "--arch", arch, file)
         assert "expectations hold" in out and "FAIL" not in out, out
-        # What it expects is a failure if nobody says so.
+        # An expectation fails if nothing reports it.
         bare = d / "bare.tasm"
         bare.write_text(re.sub(r"^\.expect .*$", "", file.read_text(), flags=re.M) + "\n".join(
             f".expect {line}" for line in re.findall(r"^\.expect (l1 .*)$", file.read_text(), re.M)) + "\n")
@@ -86,7 +86,7 @@ def options(d):
     out = check("--checks", "memory", "--buffer", "0x3000:4", program, status=4)
     assert "L1 0x003000-0x003003" not in out and "L1 0x003040-0x003043" in out, out
     check("--checks", "memory", "--buffer", "0x3000:4", "--buffer", "0x3040:4", program)
-    check(program)  # not asked for
+    check(program)  # not requested
 
 
 suite.run()

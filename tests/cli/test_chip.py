@@ -32,7 +32,7 @@ def run(folder, text, *options):
     return r.returncode, r.stdout, r.stderr
 
 
-# One tile writes into the other's L1, which reads without waiting.
+# One tile writes into the L1 of the other, which reads without waiting.
 WRITER = """#include "noc.h"
 int main(void)
 {
@@ -91,7 +91,7 @@ def example_of_tree_and_page(work):
 
 
 def race_detectors(work):
-    # A race detector beside every tile.
+    # A race detector on every tile.
     (work / "chip.yaml").write_text((EXAMPLES / "chip.yaml").read_text())
     r = subprocess.run([WAITGATE, "check", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
     check("check", r.returncode == 0 and r.stdout.count("0 race reports") == 4, r.stdout + r.stderr)
@@ -123,14 +123,14 @@ def ethernet(work):
         check(f"ethernet {arch}", status == 0 and "done after" in out, out + err)
         check(f"ethernet {arch} result", (work / "ethernet.txt").read_bytes() == b"Hello from an Ethernet tile!\n")
         (work / "ethernet.txt").unlink()
-        # What its reports call its cores: one that polls a word that nobody writes.
+        # The names of its cores in reports: one polls a word that nobody writes.
         name, y = ("E0", 1) if arch == "bh" else ("E", 6)
         poll = (f"arch: {arch}\ntiles:\n  - at: [1, {y}]\n    release: [e0]\n    load:\n"
                 f"      - {{address: {0xFFB14000 if arch == 'bh' else 0xFFB9409C}, words: [0x100]}}\n"
                 "      - {address: 0x100, words: [0x20002083, 0xfe008ee3]}\n")
         status, out, err = run(work, poll, "--stats")
         check(f"ethernet {arch} hang", status == 3 and f"Ethernet tile 1-{y}\n" in out and "semaphores" not in out
-              and f"Nobody writes what core {name} polls" in out and f"\n  {name:18} " in out and "T0" not in out, out + err)
+              and f"Core {name} at 0x0000010" in out and "polls 0x00000200 until it is no longer 0, and nothing" in " ".join(out.split()) and f"\n  {name:18} " in out and "T0" not in out, out + err)
         status, out, err = run(work, poll, "--json")
         tile = json.loads(out)["tiles"][0]
         check(f"ethernet {arch} json", [c["name"] for c in tile["cores"]] == (["E0", "E1"] if arch == "bh" else ["E"])
@@ -160,12 +160,12 @@ def statistics_in_json(work):
 
 
 def rows_of(text, core):
-    """The rows of a core's track in the pictures of --timeline."""
+    """The rows of a core's track in the output of --timeline."""
     return re.findall(rf"^{core:<20}(\S+)$", text, re.M)
 
 
 def timelines(work):
-    """A picture for each tile of the file: its cores by their names, over the whole run of the chip."""
+    """A timeline for each tile of the file: its cores by name, over the whole run of the chip."""
     (work / "chip.yaml").write_text((EXAMPLES / "chip.yaml").read_text())
     env = dict(os.environ, COLUMNS="60")
     chip = subprocess.run([WAITGATE, "run", "--timeline", work / "chip.yaml"], capture_output=True, text=True, env=env)
@@ -195,7 +195,7 @@ def hangs(work):
 
 
 def limits(work):
-    # The limit, and conditions that end a run which would go on forever.
+    # The limit, and conditions that end a run that would continue forever.
     spin = "    release: [b]\n    load:\n      - {address: 0, words: [0x0000006f]}\n"
     # addi t0, t0, 1; sw t0, 0x100(zero); fence; j back
     loop = ("    release: [b]\n    load:\n"
@@ -233,7 +233,7 @@ def host_memory_and_images(work):
 
 
 def errors(work):
-    # A dump that cannot be leaves the old file; errors have a place.
+    # A dump that cannot be written leaves the old file; errors have a position.
     (work / "keep.bin").write_bytes(b"old")
     status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0x20000, length: 4, file: no/such.bin}\n")
     check("dump fails", status == 6 and "no/such.bin" in err, err)

@@ -64,7 +64,7 @@ def costs_and_path_add_up(d):
     (d / "wh.yaml").write_text(RELAY.read_text().replace("arch: bh", "arch: wh").replace("relay_s", f"{EXAMPLES}/wh_relay_s")
                                .replace(", 2]", ", 1]").replace("relay-sum", f"{d}/sum"))
     adds_up(profile(d / "wh.yaml"))
-    # Of symbols and stores, the first of any tile counts; the end comes behind the beginning.
+    # The first matching symbol or store of any tile counts; the end comes after the beginning.
     run = profile(RELAY)["cycles"]
     begun = adds_up(profile("--from", "main", RELAY))
     assert 10 < begun["from"] < 100 and begun["to"] == run, begun
@@ -85,9 +85,9 @@ def the_path_goes_through_tiles_and_noc(_):
             flights[c["cause"], c["tile"]] += c["cycles"]
         else:
             by_tile[c["tile"]] += c["cycles"]
-    # Blocks and flags are requests of the source, whose answers it waits for; the sink's flags come back.
+    # Blocks and flags are requests by the source, which waits for their answers; the sink's flags travel back.
     assert flights["request", "1-2"] > 300 and flights["answer", "1-2"] > 500 and flights["request", "2-2"] > 500, dict(flights)
-    # The sink sums while the source has filled its next block already: summing bounds this kernel.
+    # The source has already filled its next block while the sink sums: summing bounds this kernel.
     assert by_tile["2-2"] > 2 * by_tile["1-2"] > 0, dict(by_tile)
     lines = defaultdict(int)
     for c in path:
@@ -133,7 +133,7 @@ def files_for_other_tools(d):
 
 @test
 def predicted_is_achieved(d):
-    """A kernel with a division in the source's loop, and the same with an addition: the profile predicts what that saves."""
+    """A kernel with a division in the source's loop, and the same with an addition: the profile predicts the saving."""
     text = (ROOT / "examples/relay.c").read_text()
     fill = "WORD(BLOCK + 4 * k) = i * k;"
     assert fill in text
@@ -163,7 +163,7 @@ def predicted_is_achieved(d):
 
 @test
 def what_is_scaled_is_where_it_is(_):
-    """A line of the other tile's program; DRAM, which is no tile of the file."""
+    """A line of the other tile's program; DRAM, which is not a tile of the file."""
     source = (ROOT / "examples/relay.c").read_text().splitlines()
     line = next(i + 1 for i, row in enumerate(source) if "sum += " in row)
     assert profile("--what-if", f"line:relay.c:{line}=0", RELAY)["what_if"][0]["saves"] > 1500
@@ -174,7 +174,7 @@ def what_is_scaled_is_where_it_is(_):
 
 @test
 def twice_the_noc_costs_what_is_under_way(_):
-    """The tiles take turns, so a NoC at twice its time adds what the critical path has in packets under way."""
+    """The tiles take turns, so doubling the NoC's times adds the cycles of packets in flight on the critical path."""
     said = profile("--what-if", "noc=2", "--what-if", "noc=0", RELAY)
     way = sum(c["cycles"] for c in said["chip_profile"]["critical_path"]["costs"] if c["who"].startswith("NIU"))
     double, free = said["what_if"]
@@ -184,7 +184,7 @@ def twice_the_noc_costs_what_is_under_way(_):
 
 @test
 def packets_that_take_longer_are_on_the_path(d):
-    """With a NoC ten times as slow, what the path adds is in packets under way."""
+    """With a NoC ten times as slow, the cycles added to the path belong to packets in flight."""
     def under_way(said):
         return sum(c["cycles"] for c in said["chip_profile"]["critical_path"]["costs"] if c["who"].startswith("NIU"))
     near = profile(RELAY)

@@ -39,7 +39,7 @@ def elfs(folder):
 
 
 def build(folder, name, text, base):
-    """A program of the test's own, for Wormhole."""
+    """A Wormhole program of this test."""
     common, header = ROOT / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
     (folder / f"{name}.c").write_text("#include \"eth.h\"\n#include \"noc.h\"\n" + text)
     subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-ffreestanding", "-nostdlib", "-DWG_ARCH_WH",
@@ -54,7 +54,7 @@ def words(path):
 
 @test
 def example_of_page(d):
-    """The page's file runs, its report is the page's, and the sums are right."""
+    """The page's file runs, its report is as on the page, and the sums are right."""
     elfs(d)
     text = re.search(r"```yaml\n(topology: n300.*?)```", PAGE, re.S)[1]
     status, out, err = run(d, text, name="ring.yaml")
@@ -82,8 +82,9 @@ def round_trips_as_published(d):
 
 @test
 def rates_as_published(d):
-    """tt-metal's own test of a stream of packets, GB/s: within its tolerance of 0.5 where the link limits it, 1 KiB and more on
-    Wormhole at 1 GHz, 8 KiB on Blackhole at 1.35 GHz. Smaller packets depend on how fast software orders them."""
+    """tt-metal's own test of a stream of packets, GB/s: within its tolerance of 0.5 where the link limits it, 1 KiB and
+    more on Wormhole at 1 GHz, 8 KiB on Blackhole at 1.35 GHz. Smaller packets depend on how fast software issues
+    them."""
     elfs(d)
     text = (EXAMPLES / "ping.yaml").read_text()
     assert run(d, text)[0] == 0
@@ -100,7 +101,8 @@ def rates_as_published(d):
 
 @test
 def remote_access(d):
-    """A host's requests reach tiles of the other chip through the documented queues; a chip at neither end is unreachable."""
+    """A host's requests reach tiles of the other chip through the documented queues; a chip at neither end of the link
+    is unreachable."""
     elfs(d)
     text = (EXAMPLES / "remote.yaml").read_text()
     assert text == (ROOT / "examples/remote.yaml").read_text()
@@ -121,7 +123,8 @@ def remote_access(d):
 
 @test
 def galaxy(d):
-    """A ring through all 32 chips of a Galaxy: every chip has the sum, whatever the number of threads; idle chips are free."""
+    """A ring through all 32 chips of a Galaxy: every chip has the sum, for any number of threads; idle chips cost
+    nothing."""
     elfs(d)
     text = (EXAMPLES / "galaxy_ring.yaml").read_text()
     states = set()
@@ -143,7 +146,7 @@ def galaxy(d):
 
 
 def ring(d, topology, arch, program="ring"):
-    """ring.c on a ring through all chips of a topology, by the links that it has."""
+    """ring.c on a ring through all chips of a topology, using the existing links."""
     links = json.loads(run(d, f"topology: {topology}\n", "--json")[1])["links"]
     to = {}
     for link in links:
@@ -177,7 +180,8 @@ def ring(d, topology, arch, program="ring"):
 
 @test
 def rings(d):
-    """All-reduce and all-gather on two, four and eight chips, on both architectures: exact, and the same bits on two threads."""
+    """All-reduce and all-gather on two, four and eight chips, on both architectures: exact, and bit-identical on two
+    threads."""
     elfs(d)
     for topology, arch, program in (("p300", "bh", "ring"), ("p150x4", "bh", "ring"), ("n300", "wh", "ring"), ("t3000", "wh", "ring"),
                                     ("p150x4", "bh", "ring_gather"), ("t3000", "wh", "ring_gather")):
@@ -192,7 +196,7 @@ def rings(d):
 
 @test
 def topologies(d):
-    """Each ready-made cluster, and the same as a descriptor in both of its styles."""
+    """Each ready-made cluster, and the same as a descriptor in both styles."""
     chips = {"n150": (1, 0), "n300": (2, 2), "T3000": (8, 20), "galaxy": (32, 208), "p150": (1, 0), "p150x4": (4, 16), "p300": (2, 2)}
     for name, (count, links) in chips.items():
         status, out, err = run(d, f"topology: {name}\n", "--json")
@@ -213,7 +217,7 @@ def topologies(d):
 
 @test
 def meshes(d):
-    """Mesh graph descriptors: lines and rings in each dimension; what is not supported, and what is wrong, in a sentence."""
+    """Mesh graph descriptors: lines and rings in each dimension; unsupported and wrong input gives an error message."""
     text = """# a comment
 mesh_descriptors {{
   name: "M0"
@@ -247,7 +251,7 @@ top_level_instance {{ mesh {{ mesh_descriptor: "M0" mesh_id: 0 }} }}
 
 @test
 def chip_files(d):
-    """A chip of a cluster may have a file of its own; entries add up; {chip} is its number."""
+    """A chip of a cluster may have its own file; entries add up; {chip} is its number."""
     elfs(d)
     (d / "one.yaml").write_text("arch: wh\ntiles:\n  - at: [0, 0]\n    load: [{address: 0x1000, words: [1, 2]}]\n"
                                 "    dump: [{address: 0x1000, length: 8, file: 'dram-{chip}.bin'}]\n")
@@ -287,7 +291,7 @@ def ends(d):
 
 
 def chip_of_ring(number, first, second):
-    """Its entry in ring.yaml, with other words for its tiles; None: no program."""
+    """A chip's entry in ring.yaml, with other words for its tiles; None: no program."""
     to = (("e8", "e9"), ("e1", "e0"))[number]
     return f"  - chip: {number}\n    tiles:\n" + "".join(
         f"      - {{at: {at}, erisc0: wh_ring.erisc0.elf, load: [{{address: 0x28000, words: {words_}}}]}}\n"
@@ -296,8 +300,8 @@ def chip_of_ring(number, first, second):
 
 @test
 def verdicts(d):
-    """A hang across chips: its parties with chip, tile, core and line, and the end of the chain. A link that is down, a circle,
-    a program that has ended, one that is missing, a cause within one chip."""
+    """A hang across chips: its parties with chip, tile, core and line, and the end of the chain: a link that is down, a
+    circle, a program that has ended or is missing, a cause within one chip."""
     elfs(d)
     head = "topology: n300\nmax-cycles: 1000000\nchips:\n"
     whole = chip_of_ring(0, [0, 0, 2, 8], [1, 0, 2, 8])
@@ -328,7 +332,7 @@ def verdicts(d):
     status, out, err = run(d, text, "--json")
     hang = json.loads(out)["hang"]
     assert status == 3 and hang["cause"] == "stuck" and "chip 1, tile 1-1: " in hang["verdict"] and "core B waits" in hang["verdict"], hang
-    # Chips that hang, and none of them waits for another: nothing is said about others.
+    # Chips that hang without waiting for each other: other chips are not mentioned.
     alone = "arch: wh\nchips:\n  - {chip: 0, tiles: [{at: [1, 1], brisc: stuck.elf}]}\n  - {chip: 1, tiles: []}\n"
     status, out, _ = run(d, alone, "--json")
     assert status == 3 and "hang" not in json.loads(out)
@@ -367,7 +371,7 @@ def observed(d):
 
 @test
 def mistakes(d):
-    """Each is a sentence with its place."""
+    """Each error message has a position."""
     for text, words in (
         ("topology: n301\n", "1:11: error: `n301` is none of n150, n300, t3000"),
         ("topology: n300\narch: bh\n", "1:11: error: this topology is of the other architecture"),
@@ -411,7 +415,7 @@ def mistakes(d):
 
 @test
 def hostile_files(d):
-    """Random changes to a good file never crash, hang, or end without a sentence."""
+    """Random changes to a good file never cause a crash, a hang, or an exit without a message."""
     elfs(d)
     rng = random.Random(5)
     good = (EXAMPLES / "ring.yaml").read_text()
@@ -434,7 +438,7 @@ def hostile_files(d):
 
 
 def processes(count, folder, *options, name="cluster.yaml", command="run"):
-    """The command under mpirun; as on a machine with too few processors, and for root, too."""
+    """The command under mpirun; allows more processes than processors, and root."""
     file = [str(folder / name)] if name else []
     env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
     return subprocess.Popen([MPIRUN, "-n", str(count), WAITGATE, command, *file, *map(str, options)], env=env, text=True,
@@ -456,8 +460,8 @@ def soak_mpi_test(f):
 
 @mpi_test
 def ranks(d):
-    """The same report, to the last bit, from any number of processes: of runs that are done, hang, end at a limit. Eight chips;
-    WG_SOAK=1: 32, too."""
+    """The same report, bit for bit, from any number of processes: for runs that complete, hang, or reach a limit. Eight
+    chips; WG_SOAK=1: 32, too."""
     elfs(d)
     galaxy_ring = (EXAMPLES / "galaxy_ring.yaml").read_text().replace("threads: 2", "threads: 1")
     clusters = [(ring(d, "t3000", "wh")[0], [0, 6])] + ([(galaxy_ring, [31, 8])] if SOAK else [])
@@ -471,7 +475,8 @@ def ranks(d):
 
 @test
 def a_full_disk(d):
-    """A snapshot, a dump, a trace that does not fit: a sentence with the file, status 6, nothing half-written; with processes, too."""
+    """A snapshot, a dump, or a trace does not fit: a message with the file, status 6, nothing half-written; with
+    processes, too."""
     elfs(d)
     (d / "cluster.yaml").write_text((EXAMPLES / "ring.yaml").read_text())
 
@@ -494,8 +499,8 @@ def a_full_disk(d):
 
 @mpi_test
 def chips_move(d):
-    """Chips that change their process every few windows: the same report and dumps, and a snapshot to go on from; of a run that is done, and of one that
-    hangs, whose last instructions move along."""
+    """Chips that move between processes every few windows: the same report and dumps, and a snapshot to resume from;
+    for a run that completes, and for one that hangs, whose last instructions move along."""
     elfs(d)
     text = ring(d, "t3000", "wh")[0]
     for more, wanted in (("", 0), ("faults: [cut: {link: [0, 6], cycle: 1500}]\n", 3)):
@@ -517,7 +522,7 @@ def chips_move(d):
 
 @soak_mpi_test
 def load_moves(d):
-    """Four chips on two processes: as much to do on each, but the first two take far longer. One of them moves."""
+    """Four chips on two processes with equal work, but the first two take far longer. One of them moves."""
     build(d, "long", "int main(void)\n{\n    u32 x = WORD(0x28000);\n    for (u32 i = 0; i < x; i++)\n        WORD(0x28010) = i;\n    return 0;\n}\n", 0x4000)
     tiles = ", ".join(f"[{x}, {y}]" for x in (1, 2, 3, 4) for y in (1, 2, 3))
     text = "arch: wh\nmax-cycles: 800000\nchips:\n" + "".join(
@@ -533,7 +538,7 @@ def load_moves(d):
 
 @test
 def snapshots(d):
-    """A run goes on from a file where another one was, with the same bits; also on another number of processes."""
+    """A run resumes from a file where another one stopped, with the same bits; also on another number of processes."""
     elfs(d)
     text = (EXAMPLES / "ring.yaml").read_text()
     (d / "host.yaml").write_text("arch: wh\nhost-memory: {bytes: 4096, load: [{address: 16, words: [5]}]}\ntiles: [{at: e0}]\n")
@@ -572,7 +577,8 @@ def without_times(text):
 
 @mpi_test
 def sweeps(d):
-    """`explore` and `test` share their work among the processes; the first one reports the same as one alone."""
+    """`explore` and `test` distribute their work over the processes; the first one reports the same as a single
+    process."""
     program = ROOT / "tests/tasm/explore/ordered.tasm"
     one = subprocess.run([WAITGATE, "explore", "--runs", "200", "--json", program], capture_output=True, text=True)
     assert one.returncode == 0 or "differences" in one.stdout, one.stderr
@@ -593,7 +599,7 @@ def sweeps(d):
 
 @mpi_test
 def a_process_dies(d):
-    """The run ends within seconds, and says why."""
+    """The run ends within seconds, and reports why."""
     build(d, "count", "int main(void)\n{\n    for (u32 i = 0;; i++)\n        WORD(0x28000) = i;\n}\n", 0x18000)
     (d / "cluster.yaml").write_text("topology: n300\nchips:\n  - {chip: all, tiles: [{at: e0, erisc0: count.elf}]}\n")
     p = processes(2, d)
@@ -615,7 +621,8 @@ def a_process_dies(d):
 
 @mpi_test
 def a_process_fails(d):
-    """What only one process can see is an error of the whole run, with its place; too many processes are one, too."""
+    """A failure that only one process can see is an error of the whole run, with its position; so are too many
+    processes."""
     elfs(d)
     text = (EXAMPLES / "ring.yaml").read_text()
     (d / "cluster.yaml").write_text(re.sub(r"(at: e1, erisc0: )[^,]*", r"\1gone.elf", text))
@@ -628,7 +635,7 @@ def a_process_fails(d):
 
 @test
 def no_library(d):
-    """Under mpirun, but without the library: a sentence, not a run of a part."""
+    """Under mpirun, but without the library: an error message, not a run of a part."""
     (d / "cluster.yaml").write_text("topology: n300\n")
     env = {**os.environ, "OMPI_COMM_WORLD_SIZE": "2", "WAITGATE_MPI": str(d / "gone.so")}
     r = subprocess.run([WAITGATE, "run", str(d / "cluster.yaml")], env=env, capture_output=True, text=True, timeout=60)

@@ -17,7 +17,7 @@ def l1(row, pattern):
     return row["memory"] == "l1" and row["pattern"] in pattern
 
 
-# Constant: the rows, and the sizes, that show it; and rows of other files that do.
+# Constant: the rows and sizes that determine it; and rows of other files that do.
 SHOWN_BY = {
     "noc_reserve": (lambda r: l1(r, FROM_ONE) and r["mechanism"] == "multicast", SIZES, (0, 0)),
     "noc_pause": (lambda r: l1(r, FROM_ONE) and r["mechanism"] == "unicast" and int(r["transactions"]) >= 16,
@@ -55,7 +55,7 @@ def compare(name, arch, said, counted):
 
 
 SCALAR = ("ADDDMAREG", "MULDMAREG", "SHIFTDMAREG", "CMPDMAREG")
-# Constant of the measured profile: the file, and its rows that show it.
+# Constant of the measured profile: the file, and the rows that determine it.
 SHOWN_ELSEWHERE = {
     "mul_result": ("rv.csv", lambda r: r["probe"] == "rv_mul_dep"),
     "mul_occupies": ("rv.csv", lambda r: r["probe"] == "rv_mul_indep"),

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`waitgate diff`: what it says about two runs is what their profiles say.
+"""`waitgate diff`: its statements about two runs agree with their profiles.
 
 usage: test_diff.py WAITGATE
 """
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -47,7 +48,7 @@ def by_who(diff):
 
 @test
 def adds_up(d):
-    """Whoever it is, the changes sum to the difference of the runs' lengths."""
+    """Over all agents the changes sum to the difference of the runs' lengths."""
     for words in (["profile"], ["run", "--stats"]):
         before = saved(d, "a", PROGRAM.format(nops=10), *words)
         after = saved(d, "b", PROGRAM.format(nops=25), *words)
@@ -84,9 +85,59 @@ def lines_that_moved(d):
     assert all(c["after"] == c["before"] + 1 for c in changes), changes
 
 
+DIVIDES = """.core t1
+    li   a0, 1000000
+    li   a1, 3
+    li   a2, 50
+again:
+    {op} a3, a0, a1
+    addi a2, a2, -1
+    bnez a2, again
+    ebreak
+"""
+
+
+@test
+def cores_count_like_threads(d):
+    """The cycles that a core spent on a division come first, though no Tensix instruction is to blame."""
+    saved(d, "a", DIVIDES.format(op="divu"), "profile")
+    saved(d, "b", DIVIDES.format(op="add"), "profile")
+    changes = json.loads(run("diff", "--json", d / "a", d / "b").stdout)["changes"]
+    first = changes[0]
+    assert first["who"] == "T1" and first["cause"] == "multi-cycle" and first["line"] == 6, first
+    assert "divu" in first["instruction"] and first["after"] == 0 and first["before"] > 1000, first
+    assert [c["cause"] in ("idle", "empty", "reset", "parked") for c in changes] == sorted(
+        c["cause"] in ("idle", "empty", "reset", "parked") for c in changes), changes
+
+
+@test
+def another_folder(d):
+    """The same program from two folders is the same program."""
+    for name in ("one", "two"):
+        (d / name).mkdir()
+        (d / name / "p.tasm").write_text(PROGRAM.format(nops=10))
+        (d / (name + ".json")).write_text(run("profile", "--json", d / name / "p.tasm").stdout)
+    assert json.loads(run("diff", "--json", d / "one.json", d / "two.json").stdout)["changes"] == []
+
+
+@test
+def tiles_of_a_chip(d):
+    """Each tile's costs stay separate."""
+    run_ = json.loads(run("profile", "--json", pathlib.Path(WAITGATE).parent / "examples/relay.yaml").stdout)
+    (d / "a").write_text(json.dumps(run_))
+    tile = next(t for t in run_["tiles"] if (t["x"], t["y"]) == (2, 2))
+    cost = next(t for t in tile["cost_profile"]["tracks"] if t["name"] == "B")["costs"][0]
+    cost["cycles"] += 100
+    (d / "b").write_text(json.dumps(run_))
+    changes = json.loads(run("diff", "--json", d / "a", d / "b").stdout)["changes"]
+    assert len(changes) == 1 and changes[0]["who"] == "2-2 B", changes
+    assert changes[0]["after"] - changes[0]["before"] == 100 and changes[0]["cause"] == cost["cause"], changes
+    assert "2-2 B" in run("diff", d / "a", d / "b").stdout
+
+
 @test
 def gate(d):
-    """--fail-above is about the runs' lengths: exactly so much is allowed."""
+    """--fail-above limits the change of the runs' lengths: exactly the limit is allowed."""
     before = saved(d, "a", PROGRAM.format(nops=100), "run", "--stats")["cycles"]
     after = saved(d, "b", PROGRAM.format(nops=110), "run", "--stats")["cycles"]
     exact = 100 * (after - before) / before

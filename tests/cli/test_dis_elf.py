@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds `waitgate dis` of ELF files against the RISC-V binutils: words, functions, source lines, Tensix inline.
+"""Compares `waitgate dis` of ELF files with the RISC-V binutils: words, functions, source lines, Tensix inline.
 
 usage: test_dis_elf.py WAITGATE FILE.elf...
 """
@@ -28,7 +28,7 @@ def check(condition, what):
 for file in files:
     arch = "wh" if pathlib.Path(file).name.startswith("wh_") else "bh"
     ours = {int(i["pc"], 16): i for i in json.loads(sh(waitgate, "dis", "--arch", arch, "--json", file))["instructions"]}
-    # Words: what objdump shows of the text, four bytes at a time (it takes Tensix words for compressed instructions).
+    # Words: objdump's dump of the text, four bytes at a time (it takes Tensix words for compressed instructions).
     dump = sh("riscv64-unknown-elf-objdump", "-s", "-j", ".text", file)
     for address, row in re.findall(r"^ ([0-9a-f]+) ((?:[0-9a-f]{1,8} ){1,4})", dump, re.M):
         for k, group in enumerate(row.split()):
@@ -54,14 +54,14 @@ for file in files:
                 passed += 1
             else:
                 doubtful[pc] = mine, line, number
-    # addr2line 2.40 takes the unit's own file for functions of headers in some line tables: gdb names the file.
+    # addr2line 2.40 reports the unit's own file for functions of headers in some line tables: gdb names the right file.
     asked = [option for pc in doubtful for option in ("-ex", f"info line *{pc:#x}")]
     answers = sh("gdb-multiarch", "-nx", "-batch", *asked, file) if asked else ""
     for (pc, (mine, line, number)), answer in zip(doubtful.items(), answers.splitlines()):
         found = re.match(r'Line \d+ of "([^"]+)"', answer)
         gdb = f"{pathlib.Path(found[1]).name}:{number}" if found else answer
         check(mine == gdb, f"{file}: {pc:#x} is {mine} instead of {line} (gdb: {gdb})")
-    # Tensix words are inline; as text they are what `dis --ttinsn` says of the words alone.
+    # Tensix words are inline; their text equals that of `dis --ttinsn` for the words alone.
     words = [(pc, i) for pc, i in ours.items() if i["kind"] == "tensix"]
     tensix += len(words)
     alone = sh(waitgate, "dis", "--arch", arch, "--ttinsn", *(i["word"] for _, i in words)).splitlines() if words else []

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generated documents are what the command would write now, and what is generated from its table is well-formed.
+"""Generated documents are up to date, and everything generated from the command's table is well-formed.
 
 usage: test_docs.py WAITGATE SOURCE_ROOT
 
-The *tested* column of docs/isa.md is taken as it stands (only a whole run of the tests knows it; tests/run.py holds
+The *tested* column of docs/isa.md is taken as it is (only a whole run of the tests knows it; tests/run.py holds
 the page against that); everything else of the page must be current.
 """
 import concurrent.futures
@@ -147,7 +147,7 @@ def api_page(d):
 
 @test
 def findings_have_examples(d):
-    """Every code has an example; each example's program, on the architectures it is for, gives its finding."""
+    """Every code has an example; each example's program, on its architectures, gives its finding."""
     catalogue = json.loads(run("explain", "--json"))
     codes, races = ({f["code"] for f in catalogue[kind]} for kind in ("findings", "races"))
     files = {f.stem: f for f in (ROOT / "examples/findings").iterdir()}
@@ -172,7 +172,7 @@ def findings_have_examples(d):
 
 @test
 def unit_rules_page(d):
-    """Each row: codes that exist, reported by the unit's source, asserted by the test that is named."""
+    """Each row: existing codes, reported by the unit's source, asserted by the named test."""
     rows = [[c.strip() for c in line.split("|")[1:-1]] for line in (ROOT / "docs/unit_rules.md").read_text().splitlines()
             if line.startswith("| ") and not line.startswith("| Rule")]
     codes = {f["code"] for f in json.loads(run("explain", "--json"))["findings"]}
@@ -195,7 +195,7 @@ def unit_rules_page(d):
             programs = "".join(p.read_text() for p in (ROOT / "tests/races").glob("sched_*")) if c in races else ""
             assert ids.get(c, "-") in bodies or f'"{c}"' in bodies or f"race {c} " in programs, f"{c}: not asserted by {tests}"
     assert not own, f"reported by these units, not on the page: {own}"
-    # Bad operands: the finding names the value that broke the rule.
+    # Invalid operands: the finding names the value that broke the rule.
     operands = (ROOT / "docs/unit_rules.md").read_text().split("## Operands")[1]
     for c in sorted(set(re.findall(r"`([a-z]+-[a-z0-9-]+)`", operands)) - {"unimplemented-instruction"}):
         example = ROOT / f"examples/findings/{c}.tasm"
@@ -209,7 +209,7 @@ def unit_rules_page(d):
 
 @test
 def contributing_shows_the_tree(d):
-    """The excerpts of the worked example stand in the file that was named last."""
+    """The excerpts of the worked example are in the file named last."""
     text, shown = (ROOT / "CONTRIBUTING.md").read_text(), 0
     for block in re.finditer(r"^```c\n(.*?)^```", text, re.S | re.M):
         file = re.findall(r"`((?:src|tests)/[\w./]+)`", text[:block.start()])[-1]
@@ -220,7 +220,7 @@ def contributing_shows_the_tree(d):
 
 @test
 def readme_pictures(d):
-    """What the README shows is what the commands print."""
+    """The README's examples agree with the commands' output."""
     shown = re.findall(r"\(`waitgate ((?:run|profile) [^`]+)`\).*?\n\n((?:    [^\n]*\n|\n)+)", (ROOT / "README.md").read_text(), re.S)
     assert len(shown) == 3, [command for command, _ in shown]
     for command, block in shown:
@@ -233,7 +233,7 @@ def readme_pictures(d):
 
 @test
 def readme_demo(d):
-    """The matrix product of `make demo`, where its kernels can be built."""
+    """The matrix product of `make demo`, if its kernels can be built."""
     host = pathlib.Path(WAITGATE).resolve().parent / "examples/matmul_stream_host"
     if not host.exists():
         return

@@ -45,7 +45,7 @@ def instructions(_):
 
 @test
 def waits_and_stalls(_):
-    """Block bits list what they hold; conditions have a bit on each architecture; stalls say what ends them."""
+    """Block bits list what they hold; conditions have a bit on each architecture; stalls name what ends them."""
     assert rows("B3")["instructions"] == "STALLWAIT, SEMWAIT, STREAMWAIT, UNPACR, UNPACR_NOP"
     assert rows("STALL_UNPACK") == rows("B3")
     assert rows("C7") == rows("SRCA_VLD") and rows("SRCA_VLD")["bit"] == "C7 (0x80) on Blackhole, C10 (0x400) on Wormhole"
@@ -53,6 +53,23 @@ def waits_and_stalls(_):
     assert rows("CFGEXU")["bit"] == "C12 (0x1000) on Blackhole, none on Wormhole"
     assert rows("latched-wait") == rows("LATCHED_WAIT") and "one more cycle" in rows("latched-wait")["until"]
     assert "ATRELM" in rows("mutex-held")["until"]
+    assert "nobody has to act" in rows("ram-clearing")["until"] and "access" in rows("fence")["until"]
+
+
+@test
+def causes(_):
+    """Every cause that a profile prints can be explained."""
+    for name, of in (("polling", "core"), ("executing", "core"), ("empty", "thread"), ("issued", "thread"), ("busy", "unit"),
+                     ("idle", "unit"), ("parked", "core"), ("multi-cycle", None)):
+        topic = json.loads(explain("--json", name))
+        assert topic["kind"] == ("cause" if of else "stall") and (not of or f"of a {of}" in topic["title"]), topic
+
+
+@test
+def what_is_not_there(_):
+    assert "exists on Blackhole A0 only: --arch bh" in explain("--arch", "wh", "RESOURCEDECL", status=6)
+    assert "no semaphore 9: they are 0 to 7" in explain("semaphore", "9", status=6)
+    assert "no semaphore 99" in explain("semaphore", "99", status=6)
 
 
 @test
@@ -66,7 +83,6 @@ def findings_and_refusals(_):
     assert "cause" in explain("tensix-wait-replaced") and "remedy" in explain("data-race")
     assert "did you mean `MVMUL`?" in explain("mvmull", status=6)
     assert "nothing is called `qqqqqqqq`" in explain("qqqqqqqq", status=6)
-    assert "nothing is called `semaphore`" in explain("semaphore", "99", status=6)
 
 
 suite.run()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""explore finds what timing decides, shrinks it, and prints a command that replays it; what is ordered stays silent.
+"""explore finds results that depend on timing, shrinks the delays, and prints a command that replays them; ordered
+programs give no report.
 
 usage: test_explore.py WAITGATE DIRECTORY
 """
@@ -51,7 +52,7 @@ def test_two_writers(arch):
     words = shlex.split(difference["replay"])
     again = waitgate(*words[1:-1], "--json", words[-1])
     check("two_writers replays", json.loads(again.stdout)["cycles"] == difference["cycles"], again.stdout)
-    # One cycle less is too little: the delay is the shortest.
+    # One cycle less is not enough: the delay is the shortest.
     site, agent, event, cycles = difference["delays"][0]["delay"].split(":")
     for less, word in ((0, "01 00 00 00"), (1, "02 00 00 00")):
         with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +89,7 @@ def test_ordered(arch):
 
 
 def test_finding():
-    """A finding that only some timings have: which one, the shortest delay, and a command that shows it is gone."""
+    """A finding that only some timings have: its text, the shortest delay, and a command that shows it without."""
     file = FOLDER.parents[2] / "examples/findings/gpr-used-before-result.tasm"
     run = waitgate("explore", "--json", "--runs", 60, "--jobs", 1, file)
     found = [d for d in json.loads(run.stdout)["differences"] if d["findings"]]
@@ -133,7 +134,7 @@ def test_witnesses():
         check(f"{file.name}: the witness shows it", (again["result"] == "hang") == (difference["result"] == "hangs"), shown.stdout)
         text = waitgate("explore", "--arch", arch, "--runs", 80, file).stdout
         check(f"{file.name}: in words", f"R{race['id']} {kind}" in text and race["witness"]["replay"] in text, text)
-    # A suppressed race is not looked at.
+    # A suppressed race is not examined.
     with tempfile.TemporaryDirectory() as folder:
         rules = pathlib.Path(folder) / "rules"
         rules.write_text("data-race * : known\n")
@@ -142,7 +143,7 @@ def test_witnesses():
 
 
 def test_fixed_forms():
-    """What check finds nothing wrong with gives the same result under every timing; WG_SOAK=1: a thousand of them."""
+    """Programs without reports by check give the same result under every timing; WG_SOAK=1: under a thousand."""
     runs = 1000 if os.environ.get("WG_SOAK", "0") != "0" else 15
     for file in sorted(RACES.glob("*.tasm")):
         if "fixed" not in file.name and "silent" not in file.name:
@@ -181,13 +182,13 @@ def test_budget_and_errors():
     for delays in ("accept", "accept:thread1:1", "accept:thread9:1:1", "never:t0:1:1", "travel:t0:1:99999999", ",", "travel:t0:1:1,"):
         run = waitgate("run", "--delays", delays, FOLDER / "ordered.tasm")
         check(f"delays {delays}", run.returncode == 6 and "--delays" in run.stderr, run.stderr)
-    # Memory that nobody looks at may differ.
+    # Memory outside the result may differ.
     run, result = explore("two_writers", "--result", "0x2000:64")
     check("another result", run.returncode == 0, result)
 
 
 def test_wrong_and_endless():
-    """A program that fails by itself is not called right; one that does not end is given up."""
+    """A program that fails by itself is not called right; one that does not end is abandoned."""
     with tempfile.TemporaryDirectory() as d:
         wrong, endless = pathlib.Path(d) / "wrong.tasm", pathlib.Path(d) / "endless.tasm"
         wrong.write_text(".thread 0\n ttsetdmareg 0, 7, 0, 2\n.expect gpr 0 1 = 8\n")

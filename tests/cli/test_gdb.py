@@ -20,7 +20,7 @@ def elfs(name="matmul"):
 
 
 def gdb(d, commands, *files, symbols=None):
-    """What gdb prints for these commands, after it has connected."""
+    """gdb's output for these commands, after it has connected."""
     server = " ".join(map(str, [WAITGATE, "gdb", "--listen", "stdio", *files]))
     lines = ["set pagination off", "set confirm off", f"target remote | {server}", *commands.strip().splitlines(), "detach"]
     (d / "commands").write_text("\n".join(lines) + "\n")
@@ -74,7 +74,8 @@ wait1:
 
 @test
 def back_to_the_store_that_broke_it(d):
-    """The result is wrong at the end. A watchpoint and reverse-continue lead to the store, with the registers of that time."""
+    """The result is wrong at the end. A watchpoint and reverse-continue lead to the store, with the registers of that
+    time."""
     (d / "p.tasm").write_text(WRONG)
     text = gdb(d, """
         continue
@@ -97,7 +98,7 @@ def back_to_the_store_that_broke_it(d):
 
 @test
 def stepping_there_and_back(d):
-    """n steps forwards and n back end where they began, registers and all."""
+    """n steps forwards and n back end at the start, with the same registers."""
     (d / "p.tasm").write_text(WRONG)
     show = "info registers pc a0 a1 a2\nmonitor cycle\n"
     text = gdb(d, "stepi 20\n" + show + "stepi 35\n" + show + "reverse-stepi 35\n" + show + "stepi 35\n" + show, d / "p.tasm")
@@ -110,10 +111,10 @@ def stepping_there_and_back(d):
 
 @test
 def to_the_beginning_and_the_end(d):
-    """gdb learns where the history ends on both sides, and what the run came to."""
+    """gdb recognises both ends of the history, and how the run ended."""
     (d / "p.tasm").write_text(WRONG)
     text = gdb(d, "continue\nreverse-continue\nmonitor cycle\ncontinue\n", d / "p.tasm")
-    # As gdb 13 says it, and as gdb 17 does.
+    # gdb 13's wording, and gdb 17's.
     assert text.count("No more reverse-execution history") + text.count("Reached end of recorded history") == 3, text
     assert "cycle 0; the history begins at 0" in text and text.count("waitgate: done at cycle") == 2, text
     assert len(set(re.findall(r"waitgate: done at cycle (\d+)", text))) == 1, text
@@ -123,7 +124,7 @@ def to_the_beginning_and_the_end(d):
 
 @test
 def registers_memory_and_state(d):
-    """Writing changes the run; own RAM, L1, Dst and semaphores can be looked at."""
+    """Writing changes the run; own RAM, L1, Dst and semaphores can be read."""
     (d / "p.tasm").write_text(WRONG)
     text = gdb(d, """
         stepi 6
@@ -149,7 +150,7 @@ def registers_memory_and_state(d):
 
 @test
 def every_register(d):
-    """F, V and CSRs of Blackhole, with gdb's own names; what a core does not have is not available."""
+    """F, V and CSRs of Blackhole, with gdb's own names; registers that a core lacks are not available."""
     (d / "p.tasm").write_text(""".arch bh
 .core T2
     li a0, 0x40490fdb
@@ -178,7 +179,7 @@ def every_register(d):
     assert re.search(r"= 3\.1415927?\d*", text) and "= 0x40490fdb" in text and "= 2.5" in text and "= {0, 77, 0, 0}" in text, text
     assert "<unavailable>" in text and re.search(r"0xffb00000 0x100000000 rw", text), text
     text = gdb(d, "print $a0\nprint $fa0\n", ROOT / "examples/handshake.tasm", "--arch", "bh")
-    assert "<unavailable>" in text, text # a Tensix thread has a pc alone
+    assert "<unavailable>" in text, text # a Tensix thread has only a pc
     (d / "w.tasm").write_text(".arch wh\n.core B\n ebreak\n.expect finding core-ebreak\n")
     text = gdb(d, "print $a0\nprint $fa0\nprint $misa\n", d / "w.tasm")
     assert "$1 = 0" in text and "$2 = void" in text and "$3 = void" in text, text # Wormhole has neither
@@ -186,7 +187,8 @@ def every_register(d):
 
 @test
 def tensix_instructions(d):
-    """A Tensix thread is a thread of gdb's: its place is the line that pushed, and stepi lets one instruction pass, there and back."""
+    """A Tensix thread is a gdb thread: its location is the line that pushed, and stepi lets one instruction pass, in
+    both directions."""
     text = gdb(d, """
         break main
         continue
@@ -265,7 +267,7 @@ def product(d):
 
 @test
 def monitor_conditions(d):
-    """until stops at semaphores, instructions, units, banks; the commands show what is there."""
+    """until stops at semaphores, instructions, units, banks; the commands show the state."""
     text = gdb(d, """
         monitor until bank 2
         monitor until unit matrix mvmul
@@ -292,7 +294,7 @@ def monitor_conditions(d):
 
 @test
 def a_chip(d):
-    """All tiles of a chip: the tile stands in the thread's name, and all stop at one cycle; also backwards."""
+    """All tiles of a chip: the thread's name includes the tile, and all stop at one cycle; also backwards."""
     (d / "chip.yaml").write_text(chip_text())
     text = gdb(d, """
         info threads
@@ -324,7 +326,7 @@ def packet(text):
 
 
 class Line:
-    """A connection to a server on a port of its own."""
+    """A connection to a server on its own port."""
     def __init__(self, *files):
         self.server = subprocess.Popen([WAITGATE, "gdb", "--listen", "0", *map(str, files)], stderr=subprocess.PIPE, text=True)
         self.port = int(re.search(r"127\.0\.0\.1:(\d+)", self.server.stderr.readline())[1])
@@ -353,7 +355,7 @@ class Line:
 
 @test
 def hostile_packets(d):
-    """Nonsense, wrong checksums, giant lengths, cut lines: the server answers the next client as if nothing had been."""
+    """Nonsense, wrong checksums, giant lengths, cut lines: the server answers the next client normally."""
     (d / "p.tasm").write_text(WRONG)
     g = random.Random(5)
     words = [b"m", b"M", b"Z0,", b"z2,", b"Z2,", b"g", b"p", b"P", b"H", b"Hg", b"T", b"vCont;", b"vCont;s:", b"qXfer:features:read:target.xml:",
@@ -387,7 +389,7 @@ def hostile_packets(d):
 
 @test
 def ends_of_the_history(d):
-    """The answers themselves: gdb does not say which end it was told of."""
+    """The raw answers: gdb does not show which end was reported."""
     (d / "p.tasm").write_text(WRONG)
     with Line(d / "p.tasm") as line, line.connect() as s:
         assert line.ask(s, b"bc") == b"T05thread:1;replaylog:begin;"
@@ -401,7 +403,7 @@ def ends_of_the_history(d):
 
 @test
 def two_clients(d):
-    """One at a time: who comes second is served when the first has left, and finds what that one did."""
+    """One at a time: the second client is served when the first has left, and finds the changes of the first."""
     (d / "p.tasm").write_text(WRONG)
     with Line(d / "p.tasm") as line:
         first, second = line.connect(), line.connect()
@@ -429,7 +431,7 @@ def two_clients(d):
 
 @test
 def a_client_that_interrupts(d):
-    """Ctrl-C while an endless loop runs; and again after the first client is gone."""
+    """Ctrl-C while an endless loop runs; and again after the first client has left."""
     (d / "p.tasm").write_text(".core B\n li a0, 1\nloop:\n addi a0, a0, 1\n bnez a0, loop\n")
     with Line(d / "p.tasm") as line:
         for _ in range(2):

@@ -5,7 +5,7 @@
 usage: test_hangs.py WAITGATE DIRECTORY...
 
     # circle: NODE, NODE, …     the report's path is this circle, wherever it starts
-    # chain: NODE, NODE, …      the report's path is this chain; its last node has no way on
+    # chain: NODE, NODE, …      the report's path is this chain; its last node has no successor
     # edge: NODE -> NODE        the graph has this edge
     # finding: CODE             it was reported
     # story: WORDS              the story has these words
@@ -25,7 +25,7 @@ def comments(text, key):
 
 
 def turned(nodes):
-    """A circle, told from its least node on."""
+    """The circle rotated so that it starts at its least node."""
     at = nodes.index(min(nodes))
     return nodes[at:] + nodes[:at]
 

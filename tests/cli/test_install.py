@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Installs into an empty folder and uses what is there as a stranger would: pkg-config, headers, man pages, completion.
+"""Installs into an empty folder and uses the result as a stranger would: pkg-config, headers, man pages, completion.
 
 usage: test_install.py BUILD_DIRECTORY SOURCE_ROOT
 """
@@ -143,7 +143,8 @@ with tempfile.TemporaryDirectory() as scratch:
     needed = sh("readelf", "-d", next((d / "root").rglob("libwaitgate.so")))
     needed = [line.split("[")[1].rstrip("]") for line in needed.splitlines() if "(NEEDED)" in line]
     check(needed == ["libc.so.6"], f"the core library needs {needed}")
-    # What is installed is hardened (a release build): relocations are read-only, input is parsed behind a stack protector.
+    # Installed binaries are hardened (a release build): read-only relocations, and a stack protector where input is
+    # parsed.
     if '"value": "release"' in sh("meson", "introspect", sys.argv[1], "--buildoptions").split('"buildtype"')[1][:400]:
         for file in [prefix / "bin/waitgate", *(next((d / "root").rglob(f"lib{n}.so")) for n in ("waitgate", "ttsim_bh", "ttsim_wh"))]:
             headers, dynamic = sh("readelf", "-lW", file), sh("readelf", "-dW", file)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The chapters of docs/learn and the exercises: pictures are current, starts fail as the tasks say, solutions pass.
+"""The chapters of docs/learn and the exercises: pictures are current, starting points fail as the tasks say, solutions
+pass.
 
 usage: test_learn.py WAITGATE SOURCE_ROOT
 """
@@ -33,7 +34,7 @@ def pictures_are_current(d):
 
 @test
 def pictures_out_of_date_are_seen(d):
-    """A picture that somebody changed, a chapter without one, and a picture without a chapter are reported."""
+    """A changed picture, a chapter without one, and a picture without a chapter are reported."""
     shutil.copytree(ROOT / "scripts", d / "scripts")
     shutil.copytree(ROOT / "examples", d / "examples")
     shutil.copytree(EXERCISES, d / "exercises")
@@ -52,7 +53,8 @@ def pictures_out_of_date_are_seen(d):
 
 @test
 def chapters_are_run_and_listed(d):
-    """The console blocks of every chapter are tests, the index names it, and it links the vendor's pages and the next chapter."""
+    """The console blocks of every chapter are tests, the index lists it, and it links to the vendor's pages and the
+    next chapter."""
     build, index = (ROOT / "tests/cli/meson.build").read_text(), (LEARN / "README.md").read_text()
     for chapter, following in zip(CHAPTERS, [*CHAPTERS[1:], LEARN / "README.md"]):
         text = chapter.read_text()
@@ -65,7 +67,7 @@ def chapters_are_run_and_listed(d):
 
 @test
 def starts_fail_as_the_tasks_say(d):
-    """Every start fails in its own way, and `waitgate test` counts them as not solved."""
+    """Every starting point fails in its own way, and `waitgate test` counts it as unsolved."""
     for task in TASKS:
         text = (task / "task.md").read_text()
         wanted = STATUS[re.search(r"^At the start: `(\w+)`", text, re.M)[1]]
@@ -79,7 +81,8 @@ def starts_fail_as_the_tasks_say(d):
 
 @test
 def solutions_pass(d):
-    """With its solution, every exercise passes `run` and `check`, also under other timings; expectations are not touched."""
+    """With its solution, every exercise passes `run` and `check`, also under other timings; expectations are
+    unchanged."""
     shutil.copytree(EXERCISES, d / "exercises")
     assert [p.stem for p in sorted((EXERCISES / "solutions").iterdir())] == [task.name for task in TASKS]
     for patch in sorted((EXERCISES / "solutions").iterdir()):

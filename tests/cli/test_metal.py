@@ -20,7 +20,7 @@ class Kit:
         self.waitgate, self.arch, self.folder = waitgate, arch, folder
         self.source, self.headers = root / "tests/metal", [root / "tests/metal", root / "examples/common", headers]
         self.built = {}
-        self.l1_banks = 130 if arch == "bh" else 72  # of a chip with one harvested column or row; firmware knows the number
+        self.l1_banks = 130 if arch == "bh" else 72  # of a chip with one harvested column or row; firmware uses it
         for i, core in enumerate(CORES):
             self.firmware(i, core)
 
@@ -104,7 +104,7 @@ def test_one_tile(kit):
 
 
 def test_many_tiles_and_programs(kit):
-    """Twelve tiles; then the same kernels once more with another change: fixed-up addresses differ per core and program."""
+    """Twelve tiles; then the same kernels with another change: relocated addresses differ per core and program."""
     at = [[x, y] for y in range(3) for x in range(4)]
     metal = pipeline(kit, at, per_tile=5)
     metal["buffers"].append({"name": "second", "memory": "dram", "bytes": len(at) * 5 * PAGE, "page": PAGE,
@@ -130,7 +130,7 @@ def test_wrong_result(kit):
 
 
 def test_whole_chip(kit):
-    """Every tile boots; harvested ones are left out, and logical places follow."""
+    """Every tile boots; harvested ones are skipped, and logical coordinates follow."""
     harvested = [3] if kit.arch == "bh" else [2]
     metal = pipeline(kit, [(0, 0), (6, 7)])
     status, out = kit.run(kit.file("whole", metal, harvested=harvested))
@@ -151,7 +151,7 @@ def test_counted_args(kit):
 
 
 def test_core_info(kit):
-    """What a tile is told about the chip: which addresses and coordinates exist, and that the Watcher has found nothing."""
+    """The data about the chip that a tile receives: valid addresses and coordinates, and a Watcher without errors."""
     mailboxes, info = (0x530, 0xAD0) if kit.arch == "bh" else (0x4E0, 0xA00)
     harvested = 3 if kit.arch == "bh" else 2
     metal = {"buffers": [
@@ -181,7 +181,7 @@ def test_core_info(kit):
 
 
 def test_memories(kit):
-    """Buffers in L1: the pages of an interleaved one are where the formula says; shards follow each other."""
+    """Buffers in L1: the pages of an interleaved one are where the formula puts them; shards are consecutive."""
     tiles = [[1, 0], [0, 1], [2, 2]]
     words = list(range(3 * 32))
     metal = {"buffers": [
@@ -280,7 +280,7 @@ def test_hang_stale_semaphore(kit):
     status, out = kit.run(kit.file("signal", signal(kit)))
     expect("the twin", status == 0 and "buffer sum: 4 values as expected" in out, out)
     hangs(kit, "stale", signal(kit, "STALE"),
-          "it polls the program's semaphore 2 until it is 0; it is 1", "core B changed it last at signal.c:18, in cycle",
+          "polls the program's semaphore 2 until it is 0; it is 1", "core B changed it last at signal.c:18, in cycle",
           "reset it before it is used again")
 
 
@@ -293,13 +293,13 @@ def test_check_missing_barrier(kit):
 
 
 def test_check_quiet(kit):
-    """Counts of pages order what pushers write and poppers read; reports about firmware alone are suppressed."""
+    """Page counts order pushers' writes and poppers' reads; reports about firmware alone are suppressed."""
     status, out = kit.run(kit.file("quiet", pipeline(kit, [(0, 0), (3, 2)])), command="check")
     expect("the right twin is quiet", status == 0 and "0 race reports" in out, out)
 
 
 def test_profile_names_buffers(kit):
-    """Waits for pages and for space are causes by name, with the line that pushed or popped; the report has them, too."""
+    """Waits for pages and for space are named causes, with the line that pushed or popped; the report has them, too."""
     path = kit.file("profiled", pipeline(kit, per_tile=12))
     status, out = kit.run(path, "--json", command="profile")
     expect("a profile", status == 0, out)
@@ -322,7 +322,8 @@ def test_profile_names_buffers(kit):
 
 
 def test_debugger(kit):
-    """Programs are launched under the debugger, too, in the same cycles; also again after it went back before the launch."""
+    """Programs are launched under the debugger, too, in the same cycles; also again after going back to before the
+    launch."""
     path = kit.file("debugged", pipeline(kit, per_tile=3))
     status, out = kit.run(path, "--json")
     end = json.loads(out)["cycles"]
@@ -340,7 +341,8 @@ def test_debugger(kit):
 
 
 def test_snapshots(kit):
-    """A hang leaves one, of all tiles, which the debugger opens; a run cannot go on from one, and says so before it begins."""
+    """A hang leaves one, of all tiles, which the debugger opens; a run cannot resume from one, and says so before it
+    starts."""
     path = kit.file("left", pipeline(kit, per_tile=3, reader=["NO_PUSH"]))
     saved = kit.folder / "left.snapshot"
     status, out = kit.run(path, "--save-on-failure", saved)

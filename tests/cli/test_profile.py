@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`waitgate profile`: the costs add up, belong to the right line and cause, and other tools read the files."""
+"""`waitgate profile`: the costs add up and belong to the right line and cause, and other tools can read the files."""
 import json
 import pathlib
 import shutil
@@ -42,7 +42,7 @@ def programs():
 
 @test
 def costs_add_up(_):
-    """Every track's costs are the run, cause by cause as --stats counts them; so is the critical path."""
+    """Every track's costs sum to the run, cause by cause as --stats counts them; so do those of the critical path."""
     seen = 0
     for files in programs():
         r = subprocess.run([WAITGATE, "profile", "--json", "--stats", "--max-cycles", "50000", *map(str, files)],
@@ -58,7 +58,7 @@ def costs_add_up(_):
             for c in costs_of(found, track["name"]):
                 got[c["cause"]] = got.get(c["cause"], 0) + c["cycles"]
             assert sum(got.values()) == found["cycles"], (files, track["name"], got)
-            if track["kind"] == "core":     # polling loops: all that the core does in them
+            if track["kind"] == "core":     # polling loops: all of the core's cycles in them
                 continue
             assert got == wanted, (files, track["name"], got, wanted)
         path = found["cost_profile"]["critical_path"]
@@ -83,7 +83,8 @@ def chain(nops):
 
 @test
 def a_full_store_queue_names_its_thread(d):
-    """T1 pushes faster than its thread takes: the thread is to blame, and the path goes on there. Stores to L1 blame nobody."""
+    """T1 pushes faster than its thread takes: the thread is to blame, and the path continues there. Stores to L1 blame
+    nobody."""
     (d / "p.bin").write_bytes(struct.pack("<5I", 4, 0, 0, 0, 20))
     found = profile("--load", f"0x20000={d}/p.bin", *sorted(EXAMPLES.glob("matmul.*.elf")))
     for core, thread in (("T1", "thread 1"), ("T2", "thread 2")):
@@ -99,7 +100,8 @@ def a_full_store_queue_names_its_thread(d):
 
 @test
 def the_path_says_what_a_change_gains(d):
-    """The path goes through the thread that posts. Taking instructions away there gains what the path charged for them."""
+    """The path passes through the thread that posts. Removing instructions there gains what the path charged for
+    them."""
     before = profile(write(d, chain(60)))
     on_path = [c for c in before["cost_profile"]["critical_path"]["costs"] if c.get("line") == 5]
     assert sum(c["cycles"] for c in on_path if c["who"] == "thread 0") >= 60, before["cost_profile"]["critical_path"]
@@ -135,7 +137,7 @@ AFTERWARDS = """.arch bh
 
 @test
 def the_path_leaves_out_what_came_afterwards(d):
-    """Thread 0 posts, then waits for a mutex. What ends that wait has nothing to do with the post."""
+    """Thread 0 posts, then waits for a mutex. The end of that wait is unrelated to the post."""
     path = profile(write(d, AFTERWARDS))["cost_profile"]["critical_path"]["costs"]
     assert cycles_at(path, who="thread 1", line=13) == 150, path
     assert cycles_at(path, who="thread 0", line=5) == 60, path
@@ -166,7 +168,8 @@ after:
 
 @test
 def polling_is_told_apart(d):
-    """A counting loop is work; a loop that sees the same again is polling, ended by the core that wrote the word."""
+    """A counting loop is work; a loop that sees the same values again is polling, ended by the core that wrote the
+    word."""
     found = profile(write(d, POLL))
     polls = [c for c in costs_of(found, "NC") if c["cause"] == "polling"]
     assert len(polls) == 1, costs_of(found, "NC")
@@ -180,7 +183,7 @@ def polling_is_told_apart(d):
 
 @test
 def polls_of_any_word_know_their_writer(d):
-    """Wherever in its line of L1 the word is, and whoever writes it: a core, or an instruction of a thread."""
+    """At any position in its line of L1, and with any writer: a core, or an instruction of a thread."""
     for offset in (0, 4, 12, 20):
         text = POLL.replace("0(a0)", f"{offset}(a0)")
         costs = costs_of(profile(write(d, text)), "NC")
@@ -209,7 +212,7 @@ poll:
 
 @test
 def what_is_polled_in_the_l0_cache(d):
-    """A load that the L0 data cache answers makes no request; its address is known all the same."""
+    """A load that the L0 data cache answers makes no request; its address is known nevertheless."""
     found = profile(write(d, POLL.replace("    fence\n", "")))
     polls = [c for c in costs_of(found, "NC") if c["cause"] == "polling"]
     assert {c.get("address") for c in polls} == {"0x00002000"}, polls
@@ -237,7 +240,7 @@ WAITS = """.arch bh
 
 @test
 def waits_that_hold_nobody(d):
-    """Each wait with how often it came and how long it held; one that held nobody is counted as such."""
+    """Each wait with its number of executions and the cycles it held; one that held nobody is counted as such."""
     path = write(d, WAITS)
     waits = {w["line"]: w for w in profile(path)["cost_profile"]["waits"]}
     assert set(waits) == {4, 7, 10}, waits
@@ -250,7 +253,7 @@ def waits_that_hold_nobody(d):
 
 @test
 def a_part_of_the_run(d):
-    """--from and --to leave out the rest, by cycle and by symbol."""
+    """--from and --to exclude the rest, by cycle and by symbol."""
     path = write(d, POLL)
     whole, late = profile(path), profile("--from", 100, "--to", 150, path)
     part = late["cost_profile"]
@@ -261,7 +264,7 @@ def a_part_of_the_run(d):
     named = profile("--from", "after", path)["cost_profile"]
     assert 100 < named["from"] < whole["cycles"] and named["to"] == whole["cycles"], named
     assert profile("--to", "after", path)["cost_profile"]["to"] == named["from"]
-    # B's only store of 1 to 0x2000, and one that never comes.
+    # B's only store of 1 to 0x2000, and one that never occurs.
     stored = profile("--from", "0x2000=1", path)["cost_profile"]
     log = subprocess.run([WAITGATE, "run", "--log", "-", "--quiet", path], capture_output=True, text=True).stdout
     store = next(int(line.split()[0]) for line in log.splitlines() if " B  " in line and "sw a2,0(a0)" in line)
@@ -274,7 +277,7 @@ def a_part_of_the_run(d):
 
 @test
 def words_for_people(d):
-    """The first sentence says what decides; the tables name line, cause and instruction."""
+    """The first sentence names the limit; the tables name line, cause and instruction."""
     r = subprocess.run([WAITGATE, "profile", "--top", "3", str(write(d, POLL))], capture_output=True, text=True)
     assert r.returncode == 0, r
     assert "The critical path decides how long the run takes. Its largest part," in r.stdout, r.stdout
@@ -284,7 +287,7 @@ def words_for_people(d):
 
 @test
 def folded_stacks(d):
-    """Who;function;line;cause and the cycles: the lines of each track add up to the run."""
+    """Agent;function;line;cause and the cycles: the lines of each track add up to the run."""
     found = profile("--folded", d / "stacks.txt", write(d, POLL))
     sums = {}
     for line in (d / "stacks.txt").read_text().splitlines():
@@ -294,7 +297,7 @@ def folded_stacks(d):
 
 
 def annotated(text):
-    """The numbers before each line or instruction, by what stands behind them: six columns."""
+    """The numbers before each line or instruction, by the text after them: six columns."""
     rows = {}
     for line in text.splitlines():
         cells = [line[8 * i:8 * i + 8].strip() for i in range(6)]
@@ -305,7 +308,8 @@ def annotated(text):
 
 @test
 def annotated_source_and_instructions(d):
-    """Each line, and each instruction, with what the JSON charges to it; the source is found wherever the command runs."""
+    """Each line and instruction, with the costs charged to it in the JSON; the source is found from any working
+    directory."""
     files = [p.resolve() for p in sorted(EXAMPLES.glob("matmul.*.elf"))]
     costs = [(t["kind"], c) for t in profile(*files)["cost_profile"]["tracks"] for c in t["costs"]]
 
@@ -356,7 +360,7 @@ def the_busiest_unit(d):
 
 @test
 def callgrind_reads_it(d):
-    """callgrind_annotate adds up to the same totals and knows lines and functions."""
+    """callgrind_annotate arrives at the same totals and knows lines and functions."""
     found = profile("--callgrind", d / "callgrind.out", *sorted(EXAMPLES.glob("matmul.*.elf")))
     text = (d / "callgrind.out").read_text()
     totals = [int(n) for n in text.splitlines()[-1].split()[1:]]

@@ -14,7 +14,7 @@ import suite
 from suite import test
 
 BUILD, ROOT = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-PYTHON = "/usr/bin/python3"  # the one that Debian's packages are for
+PYTHON = "/usr/bin/python3"  # the interpreter that Debian's packages serve
 
 
 def pytest(folder, **env):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong on the host's side: killed at any moment, out of memory, disk full. No broken file, a clear error.
+"""Failures on the host's side: killed at any moment, out of memory, disk full. No broken file, a clear error.
 
 usage: test_robust.py WAITGATE SOURCE_ROOT
 """
@@ -90,7 +90,7 @@ def disk_full(d):
     with open("/dev/full", "w") as full:
         r = subprocess.run([WAITGATE, "isa"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert r.returncode == 6 and "standard output: No space left on device" in r.stderr, r
-    # A file that may not grow: nothing half is left, and an older one stays as it was.
+    # A file that may not grow: no partial file remains, and an older one is unchanged.
     (d / "t.json").write_text("old")
     r = run(d, "run", "--trace", "t.json", "p.tasm", limits=[(resource.RLIMIT_FSIZE, 4096)])
     assert "t.json: File too large" in r.stderr and (d / "t.json").read_text() == "old", r.stderr
@@ -100,7 +100,7 @@ def disk_full(d):
 @test
 def out_of_memory(d):
     if SANITIZED:
-        return          # a sanitizer's own memory is beyond any limit
+        return          # a sanitizer's own memory exceeds any limit
     (d / "p.tasm").write_text(PROGRAM)
     failures = 0
     for megabytes in (6, 7, 8, 9, 10, 12, 14, 16, 20, 30):
@@ -137,7 +137,7 @@ def unreadable_files(d):
 
 
 def symbol_tables(tables, symbols):
-    """An ELF file of which many symbol tables share their bytes."""
+    """An ELF file with many symbol tables that share their bytes."""
     code, names = 4 * b"\x13\0\0\0", b"\0" + b"a\0"
     table = struct.pack("<IIIBBH", 1, 0x1000, 4, 2, 0, 1) * symbols
     at_table, at_names = 52 + 32 + len(code), 52 + 32 + len(code) + len(table)
@@ -151,7 +151,7 @@ def symbol_tables(tables, symbols):
 
 @test
 def budgets(d):
-    """What is small for whoever wrote it is not to cost much time or memory."""
+    """Small inputs must not cost much time or memory."""
     def quick(*args, words, seconds=10, stdin=None, megabytes=2048):
         start = time.monotonic()
         r = subprocess.run([WAITGATE, *map(str, args)], cwd=d, capture_output=True, text=True, timeout=60, stdin=stdin,
@@ -190,7 +190,7 @@ def children(pid):
 
 
 def gone(pids, seconds=10):
-    """Those that are still there after a while; a zombie is not."""
+    """The processes that still exist after a while; zombies do not count."""
     def alive(pid):
         try:
             return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -259,7 +259,7 @@ def any_file_name(d):
 
 @test
 def zeros_in_suppressions(d):
-    """Lines end at newlines, not at zeros: there are as many entries as lines."""
+    """Lines end at newlines, not at zero bytes: there are as many entries as lines."""
     (d / "p.tasm").write_text(PROGRAM)
     (d / "s.txt").write_bytes(b"data-race * : r\0" * 5000)
     r = subprocess.run([WAITGATE, "check", "--suppressions", "s.txt", "p.tasm"], cwd=d, capture_output=True, text=True)

@@ -121,8 +121,8 @@ def statistics_add_up(d):
 
 @test
 def assumed_latencies(d):
-    # No page has SETIBRWC. Two of them, one cycle apart, are in the Matrix Unit for six cycles each. Nobody has measured loads
-    # from Dst.
+    # No page describes SETIBRWC. Two of them, one cycle apart, occupy the Matrix Unit for six cycles each. Nobody has
+    # measured loads from Dst.
     text = ".thread 1\n    ttsetibrwc 0, 0, 0\n    ttsetibrwc 0, 0, 0\n    .repeat 10\n        ttnop\n    .endr\n"
     for arch in ("bh", "wh"):
         j = json.loads(run("run", "--json", "--stats", "--arch", arch, program(d, text)).stdout)
@@ -157,7 +157,7 @@ def seeds_repeat(d):
 
 @test
 def progress(d):
-    """On a terminal, a run of some seconds shows its cycle, its rate and the most that is left."""
+    """On a terminal, a run of some seconds shows its cycle, its rate and the maximum time left."""
     _, seen = suite.at_terminal([WAITGATE, "run", "--max-cycles", "4000000", "--log", "/dev/null", program(d, LOOPS)])
     shown = re.findall(rb"cycle (\d+), ([\d.]+) million per second, at most (\d+) s to the limit", seen)
     assert shown and all(int(cycle) <= 4000000 for cycle, _, _ in shown), seen[-300:]
@@ -172,7 +172,7 @@ def commit_log(d):
     assert sum("thread 1" in line for line in issued) == 20
     assert re.match(r"\s+\d+  thread 0  issued     #1 +0x45000506  ttsetdmareg 0, 5, 0, 6  -> Scalar Unit", next(
         line for line in issued if "thread 0" in line))
-    # A wait that holds the next instruction back: latched, blocked, released, and issued behind that.
+    # A wait that holds the next instruction back: latched, blocked, released, and the instruction issued afterwards.
     run("run", "--log", d / "log", program(d, WAITS))
     lines = (d / "log").read_text().splitlines()
     stage = {name: next((i, int(line.split()[0])) for i, line in enumerate(lines) if f" {name} " in line and what in line)
@@ -333,11 +333,23 @@ def core_hang_report(d):
 
 @test
 def many_findings_are_folded(d):
-    r = run("run", "--max-cycles", "20000", program(d, ".core B\n jr zero\n"), status=5)
+    text = ".core B\n li t0, 0x4000\n jr t0\n.l1 0x4000\n .word " + "4, " * 1100 + "0x6f\n"
+    r = run("run", program(d, text), status=2)
     assert r.stdout.count("tensix-invalid-opcode at cycle") == 3 and len(r.stdout.splitlines()) < 60, r.stdout
-    assert re.search(r"… and 1021 more tensix-invalid-opcode of thread 0 at 1021 places, cycles 36 to \d+ \(--json", r.stdout), r.stdout
-    r = json.loads(run("run", "--json", "--max-cycles", "20000", program(d, ".core B\n jr zero\n"), status=5).stdout)
-    assert len(r["findings"]) == 1024
+    assert re.search(r"… and 1021 more tensix-invalid-opcode of thread 0 at 1021 places, cycles \d+ to \d+ \(--json", r.stdout), r.stdout
+    assert len(json.loads(run("run", "--json", program(d, text), status=2).stdout)["findings"]) == 1024
+
+
+@test
+def a_jump_to_nowhere_is_one_finding(d):
+    """Its place is the call, and the verdict says so, however many zeros are executed."""
+    for core in ("B", "T1"):
+        text = f".core {core}\n li a1, 0\n jalr a1\n ebreak\n"
+        r = run("run", "--max-cycles", "20000", program(d, text), status=5)
+        assert r.stdout.count(" at cycle ") == 2 and "p.tasm:3)" in r.stdout and "first at 0x00000000" in r.stdout, r.stdout
+        assert f"Core {core} has left its program and executes zeros" in " ".join(r.stdout.split()) and "Give it" not in r.stdout, r.stdout
+    # Words of the host's are its own, even if they are zero.
+    assert "core-left" not in run("run", program(d, ".thread 0\n .word 0\n"), status=2).stdout
 
 
 @test
@@ -380,7 +392,7 @@ def lockstep_is_the_same(d):
 
 @test
 def bad_environment(d):
-    """A value that means nothing is an error that names it."""
+    """An invalid value is an error that names it."""
     import os
     p = program(d, BUSY)
     core = program(d, ".core b\nstop:\n j stop\n", "core.tasm")
@@ -471,7 +483,7 @@ def a_forbidden_access_names_line_and_nearest_region(d):
                            "__attribute__((used)) void kernel(void)\n{\n    *(volatile unsigned *)0x3000 = peek((volatile unsigned *)ADDRESS);\n"
                            "    for (;;)\n        ;\n}\n")
     for arch in ("bh", "wh"):
-        # nowhere; PC buffers, which NC has none of; beyond the end of L1
+        # nowhere; PC buffers, which NC lacks; beyond the end of L1
         for core, address, nearest in (("trisc1", 0x7FFFFFF0, "own data RAM"), ("ncrisc", 0xFFE80000, None), ("brisc", 0x180000, "L1")):
             name = d / f"{core}.elf"
             subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O1", "-g", "-nostdlib", "-ffreestanding", "-static",
@@ -492,7 +504,7 @@ def data_in_own_ram(d):
     elf = compile_kernel(d, "brisc.elf", "-Wl,-Tdata=0xFFB03000")
     assert "do not fit core B's RAM" in run("run", elf, status=6).stderr
     elf = compile_kernel(d, "ncrisc.elf", "-Wl,-Ttext=0xFFC00000", "-Wl,-Tdata=0xFFB00000")  # WH: instruction RAM
-    r = run("run", "--arch", "wh", elf, "--dump", f"0x3000:4={d}/out", status=2)  # it cannot push, and that is found
+    r = run("run", "--arch", "wh", elf, "--dump", f"0x3000:4={d}/out", status=2)  # it cannot push: a finding
     assert (d / "out").read_bytes() == struct.pack("<I", 10) and re.search(r"at 0xffc0\w+ in kernel\+\w+ \(\S*k\.c:8\)", r.stdout), r.stdout
     assert "neither in L1" in run("run", elf, status=6).stderr
 

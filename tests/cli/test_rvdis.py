@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the RISC-V disassembly against the RISC-V objdump on random words of every major opcode.
+"""Compares the RISC-V disassembly with the RISC-V objdump on random words of every major opcode.
 
 usage: test_rvdis.py RVDIS_WORDS        (prints one line per 32-bit word of standard input)
 """

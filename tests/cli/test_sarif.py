@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`--sarif FILE`: what SARIF 2.1.0 demands of the objects that are used, and that results are where the mistakes are.
+"""`--sarif FILE`: the objects in use meet SARIF 2.1.0, and results are located at the mistakes.
 
 usage: test_sarif.py WAITGATE ROOT
 """
@@ -15,7 +15,7 @@ from suite import test
 
 WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 
-# Of each object: its properties with their types; those with ! are required. From the standard's sections 3.13 to 3.52.
+# Each object's properties with their types; those with ! are required. From the standard's sections 3.13 to 3.52.
 TEXT, NUMBER = str, int
 MESSAGE = {"text!": TEXT}
 LOCATION = {"id": NUMBER, "message": MESSAGE,
@@ -31,7 +31,7 @@ LOG = {"$schema": TEXT, "version!": TEXT, "runs!": [{
 
 
 def shaped(value, shape, at="log"):
-    """The value has the shape: no property that is not in it, none missing that is required."""
+    """The value has the shape: no additional property, and none missing that is required."""
     if isinstance(shape, type):
         assert type(value) is shape, (at, value)
         assert shape is not TEXT or value, f"{at}: empty"

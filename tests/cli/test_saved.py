@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots in files: --save-at, --save-on-failure, --resume, and what is refused."""
+"""Snapshots in files: --save-at, --save-on-failure, --resume, and refusals."""
 import json
 import os
 import pathlib
@@ -26,7 +26,7 @@ def result(*args, status=0):
 
 @test
 def goes_on_as_if_nothing_had_been(d):
-    """A stream in the middle of its words: the end is the same, cycle and memory, from every place."""
+    """A stream in the middle of its words: the end is the same, cycle and memory, from every point."""
     whole = result(HANDSHAKE, "--dump", f"0:4096={d}/whole.bin")
     for cycle in (0, 1, 7, 20, 42):
         waitgate("run", HANDSHAKE, "--save-at", f"{cycle}={d}/at.snapshot", "--dump", f"0:4096={d}/saving.bin")
@@ -55,7 +55,7 @@ def kernels(d):
 
 @test
 def a_hang_leaves_one(d):
-    """Post mortem: the snapshot is opened by itself, and says why nothing moves."""
+    """Post mortem: the snapshot opens by itself, and says why nothing moves."""
     waitgate("run", ROOT / "examples/deadlock.tasm", "--save-on-failure", d / "hang.snapshot", status=3)
     text = waitgate("debug", d / "hang.snapshot", text="continue\nstate\nsemaphores\n").stdout
     assert "hang at cycle" in text and "They wait for each other in a circle" in text and "deadlock.tasm:8" in text, text
@@ -71,7 +71,7 @@ def a_hang_leaves_one(d):
 
 @test
 def chips(d):
-    """Two tiles and DRAM: the end is the same from every place; the snapshot opens by itself, and names its tiles."""
+    """Two tiles and DRAM: the end is the same from every point; the snapshot opens by itself, and names its tiles."""
     for name in ("dram.yaml", "chip.yaml", "ethernet.yaml"):
         text = (EXAMPLES / name).read_text()
         for core in ("brisc", "ncrisc", "trisc0", "trisc1", "trisc2", "erisc0"):
@@ -147,7 +147,8 @@ def refused_chips(d):
 
 @test
 def refused(d):
-    """Another architecture, version or program, a damaged file, a cycle that never comes: one clear sentence each."""
+    """Another architecture, version or program, a damaged file, a cycle that is never reached: one clear message
+    each."""
     waitgate("run", HANDSHAKE, "--save-at", f"20={d}/at.snapshot")
     good = (d / "at.snapshot").read_bytes()
 

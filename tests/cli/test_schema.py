@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What --json prints is what docs/waitgate.schema.json says, for every command; errors included.
+"""The output of --json conforms to docs/waitgate.schema.json, for every command; errors included.
 
 usage: test_schema.py WAITGATE ROOT
 """
@@ -12,7 +12,7 @@ import sys
 
 try:
     import jsonschema
-except ImportError:  # it is a package of Debian's Python
+except ImportError:  # a package of Debian's Python
     if sys.executable == "/usr/bin/python3":
         raise
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
@@ -40,7 +40,7 @@ def every(folder, step=1):
 
 @test
 def schema(_):
-    """It is one, and it refuses what it does not know."""
+    """It is a valid schema, and it rejects unknown members."""
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     said = valid("run", "run", "examples/hello.tasm")
     for broken in ({**said, "surprise": 1}, {k: v for k, v in said.items() if k != "cycles"}, {**said, "result": "fine"}):
@@ -57,6 +57,10 @@ def runs(_):
         valid("run", "profile", "--max-cycles", 50000, program)
     for name in ("05_packer_address_bh_fixed", "wait_config_broken"):
         valid("run", "check", "--waits", f"tests/races/{name}.tasm")
+    built = pathlib.Path(WAITGATE).parent / "examples"
+    cores = valid("run", "profile", *sorted(built.glob("matmul.*.elf")))["cost_profile"]["tracks"]
+    assert any("inlined" in c for t in cores for c in t["costs"])
+    valid("chip", "profile", built / "relay.yaml")
     valid("run", "profile", "--what-if", "auto", "examples/handshake.tasm")
     valid("run", "profile", "--what-if", "l1=2x,line:handshake.tasm:17=0", "examples/handshake.tasm")
     assert valid("run", "run", "examples/deadlock.tasm")["hang"]
@@ -91,7 +95,7 @@ def others(folder):
 
 @test
 def errors(folder):
-    """A command that cannot do its work says so in JSON, with the words of standard error."""
+    """A command that cannot do its work reports it in JSON, with the text of standard error."""
     (folder / "bad.tasm").write_text(".thread 0\nttnosuch\n")
     for words in (["run", "nowhere.tasm"], ["run", folder / "bad.tasm"], ["frobnicate"], ["run", "--frob"], ["test", "nowhere"],
                   ["explain", "qqqqqqqq"], ["explore", "nowhere.tasm"], ["dis", "nowhere.elf"], ["why", "examples/hello.tasm"],

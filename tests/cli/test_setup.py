@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/setup with stand-ins for dpkg, apt, sudo and id: does nothing when all is there, works as root and with sudo,
-says what it would install when it cannot.
+"""scripts/setup with stand-ins for dpkg, apt, sudo and id: does nothing if everything is installed, works as root and
+with sudo, says what it would install when it cannot.
 
 usage: test_setup.py SOURCE_ROOT
 """
@@ -23,7 +23,7 @@ def check(condition, what):
 
 
 def setup(missing, user, sudo, *args):
-    """Runs it where the packages `missing` are; returns (status, output, calls of apt-get)."""
+    """Runs it with the packages `missing` not installed; returns (status, output, calls of apt-get)."""
     with tempfile.TemporaryDirectory() as scratch:
         d = pathlib.Path(scratch)
         tools = {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The descriptions of the chips that hosts read beside the libttsim libraries: whole, and in agreement with the chip that runs."""
+"""The chip descriptions that hosts read next to the libttsim libraries: complete, and in agreement with the running
+chip."""
 import pathlib
 import re
 import subprocess

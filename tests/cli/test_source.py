@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about the source that no compiler knows.
+"""Rules about the source that no compiler checks.
 
-Fields of instruction words are read by the accessors that isa/isa.h makes from insns.def, not by hand-written shifts and
-masks. What differs between the architectures is data: nothing outside src/arch compares the architecture.
+Fields of instruction words are read with the accessors that isa/isa.h generates from insns.def, not with hand-written
+shifts and masks. Differences between the architectures are data: nothing outside src/arch compares the architecture.
 
-Shortcuts stay behind machine/fast.h: no plain file names one or asks for one, and nobody else decides whether one may be
-taken. Whoever reads lockstep, watched, perturbed or seed is listed here with the reason. A fast file changes schedules and
-request queues only through functions of the plain machine.
+Shortcuts stay behind machine/fast.h: no plain file names one or asks for one, and no other file decides whether one may
+be taken. Files that read lockstep, watched, perturbed or seed are listed here with the reason. A fast file changes
+schedules and request queues only through functions of the plain machine.
 """
 import pathlib
 import re
@@ -16,18 +16,18 @@ import sys
 # Directories that see instruction words.
 WORDS = ("backend", "frontend", "fast", "explain", "observe")
 SHIFTED = re.compile(r"\b(?:word|w)\s*(?:>>|<<|&(?![&=]))|[\w)\]]\s*&\s*(?:\w+(?:->|\.))*word\b(?!\s*[\[(])")
-# Words that are no instructions: commands of TDMA-RISC, requests of cores in events, RISC-V instructions.
+# Words other than instructions: commands of TDMA-RISC, requests of cores in events, RISC-V instructions.
 OTHER_WORDS = {"src/backend/tdma.c", "src/explain/race_core.c", "src/explain/race_noc.c", "src/explain/race_spin.c"}
 
 COMPARED = re.compile(r"[!=]=\s*(?:&wg_arch_\w+|WG_ARCH_\w+)|\bWG_ARCH_\w+\s*[!=]=|\bcase\s+WG_ARCH_\w+|\b\w*(?:arch_id|arch->id)\s*[!=]=")
 # The architectures themselves; the command line, which parses and prints their names.
 NAMES = ("arch", "cli")
 
-# A shortcut by its name (machine/fast.def), or the question whether it may be taken.
+# A shortcut by its name (machine/fast.def), or a query whether it may be taken.
 SHORTCUT = r"\bWG_FAST_(?:%s)\b|\bwg_fast(?:_used)?\s*\("
 SHORTCUTS = ("src/fast/", "src/machine/fast.h")
 
-# Members of a tile by which shortcuts are decided, and who reads them for another reason.
+# Members of a tile that decide about shortcuts, and the files that read them for another reason.
 DECIDES = re.compile(r"\b(?:t|tile|dev->tile|p->t|o->t)\s*->\s*(lockstep|watched|perturbed|seed)\b")
 READERS = {
     "src/machine/fast.h": "decides",
@@ -50,7 +50,7 @@ READERS = {
     "src/backend/vector.c": "delays",
 }
 
-# Appointments, queues of requests: changed by their own functions alone.
+# Wake-up times and request queues: changed only by their own functions.
 OWNED = re.compile(r"\b(?:s|sched)(?:->|\.)(?:next\[[^]]*\]|soon|later|far)\s*(?:[-+|&^]?=(?!=)|\+\+|--)|"
                    r"\bqueue(?:->|\.)(?:head|count|last_seen_at|retry_at)\s*(?:[-+|&^]?=(?!=)|\+\+|--)|"
                    r"\blatch\.\w+\s*[-+|&^]?=(?!=)")

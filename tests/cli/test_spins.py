@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Flags that are polled in C, at every level of optimisation: what waits is silent, what does not is reported.
+"""Flags that are polled in C, at every level of optimisation: code that waits is silent, code that does not is
+reported.
 
 usage: test_spins.py WAITGATE ROOT
 """
@@ -12,7 +13,7 @@ import sys
 import tempfile
 
 LEVELS = ["-O0", "-O1", "-Os", "-O2", "-O3"]
-# A flag that is read by a function of its own, which -O0 does not inline, takes --flag.
+# A flag that is read by a separate function, which -O0 does not inline, needs --flag.
 CALLED = {("-O0", 4)}
 
 

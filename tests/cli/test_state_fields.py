@@ -43,7 +43,7 @@ for name in ('wg_tile', 'wg_noc_box', 'wg_network'):
 
 
 def structures(d):
-    """{structure: {member: type}} by the compiler's debug information."""
+    """{structure: {member: type}} from the compiler's debug information."""
     (d / "s.c").write_text('#include "machine/tile.h"\n#include "noc/network.h"\nwg_tile t; wg_noc_box b; wg_network n;\n')
     (d / "walk.py").write_text(WALK)
     subprocess.run([CC, "-g", "-c", "-D_GNU_SOURCE", f"-I{ROOT}/include", f"-I{ROOT}/src", "s.c"], cwd=d, check=True)
@@ -57,7 +57,7 @@ def structures(d):
 
 
 def tables():
-    """{structure: {member: kind}} as the source lists them."""
+    """{structure: {member: kind}} from the source's tables."""
     source = (ROOT / "src/engine/state.def").read_text()
     found = {}
     for name, body in re.findall(r"#define T (\w+)\nSTATE\n(.*?) END\(", source, re.S):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The size and shape of the tree: what is written once or twice stays so, and nothing grows beyond what one can read.
+"""The size and shape of the tree: nothing is duplicated further, and nothing outgrows a readable size.
 
     executors     functions that compute RISC-V instructions and advance a pc: at most three
-    phases E-G    places that take an instruction off a gate and move the frontend up: two, plain and fast
+    phases E-G    places that take an instruction off a gate and advance the frontend: two, plain and fast
     shortcuts     lines of src/fast: at most 4,500
     functions     at most 100 lines
     files         at most 800 lines
@@ -18,16 +18,16 @@ MOST_FAST_LINES, MOST_FUNCTION_LINES, MOST_FILE_LINES = 4500, 100, 800
 # Functions that are one table: a label per instruction, in a dispatch by computed goto.
 TABLES = {("src/fast/lines.c", "run_lines")}
 
-# Arithmetic of instructions is read from these two, by including them or by calling a function that does.
+# Instruction arithmetic comes from these two, by including them or by calling a function that does.
 ARITHMETIC = re.compile(r'#\s*include\s+"riscv/(?:alu|branch)\.inc"|\b(?:wg_alu|wg_multiply|wg_branch_taken)\s*\(')
-# The pc of a core, or of the cursor that stands for it.
+# The pc of a core, or of its cursor.
 PC = re.compile(r"\b(?:run|q|k->run|m->run)\s*(?:->|\.)\s*pc\s*(?:\+=|=(?!=))")
 EXECUTORS = {
     "src/riscv/exec.c": {"src/riscv/exec.c": 1, "src/riscv/step.c": 3, "src/riscv/pipeline.h": 8},
     "src/fast/lines.c": {"src/fast/lines.c": 2},
     "src/fast/group_cycle.c": {"src/fast/group_cycle.c": 1},
 }
-# Computes results, but has no pc: a period is replayed from its recorded steps. Each list is read for labels, too.
+# Computes results, but has no pc: a period is replayed from its recorded steps. The lists are checked for labels, too.
 REPLAY = {"src/fast/period.c": 4}
 # Sets a pc, but computes nothing: reset, interrupts and debuggers.
 SETS_PC = {"src/riscv/core.c", "src/engine/peek.c"}
@@ -48,7 +48,8 @@ def code_of(text):
 
 
 def c_functions(text):
-    """Name, first line and number of lines of each function: a brace at the start of a line, to the one that closes it."""
+    """Name, first line and number of lines of each function: from a brace at the start of a line to its closing
+    brace."""
     lines = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, code_of(text), flags=re.M).split("\n")
     depth, start = 0, None
     for number, line in enumerate(lines):
@@ -92,7 +93,7 @@ def sizes(root, files):
 
 
 def executors(root, sources):
-    """Who computes instructions, how often, and who advances a pc."""
+    """The functions that compute instructions, how often, and those that advance a pc."""
     found, expected = [], dict(REPLAY)
     for parts in EXECUTORS.values():
         expected.update(parts)
@@ -111,7 +112,7 @@ def executors(root, sources):
 
 
 def phases(root, sources):
-    """Functions of the plain frontend that change its FIFOs, and who calls them or changes FIFOs besides."""
+    """Functions of the plain frontend that change its FIFOs, and other callers and writers."""
     found, movers, fast = [], set(), set()
     texts = {file.relative_to(root).as_posix(): code_of(file.read_text()) for file in sources}
     for name, text in texts.items():

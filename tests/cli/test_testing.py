@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`waitgate test`: what it finds, runs and says, in every form.
+"""`waitgate test`: what it finds, runs and reports, in every format.
 
 usage: test_testing.py WAITGATE ROOT
 """
@@ -47,7 +47,7 @@ def prepared(folder):
 
 @test
 def verdicts(folder):
-    """Each line of a list ends as it says, or the report says how it ended instead."""
+    """Each line of a list ends as expected, or the report states how it ended instead."""
     found = json.loads(run(prepared(folder), "all.tests", "--json", status=3).stdout)
     verdicts = {t["name"]: t["verdict"] for t in found["tests"]}
     assert verdicts == {"good": "pass", "dead": "pass", "wrong": "fail", "known": "known", "solved": "solved",
@@ -59,7 +59,7 @@ def verdicts(folder):
 
 @test
 def text(folder):
-    """People get a line per test, what failed with its report, and the count last."""
+    """The text for people: a line per test, failures with their reports, and the count last."""
     out = run(prepared(folder), "all.tests", "--jobs", 1, status=3).stdout
     assert re.search(r"^ok +good  5 cycles  \d+\.\d+ s$", out, re.M), out
     assert re.search(r"^FAIL +wrong  12 cycles  .* Status 3: it hangs\.$", out, re.M), out
@@ -87,7 +87,7 @@ def folders(folder):
 
 @test
 def seeds(folder):
-    """--seeds adds the same test under each seed, and the seed is really used."""
+    """--seeds adds the same test under each seed, and the seed takes effect."""
     prepared(folder)
     found = json.loads(run(folder, "hello.tasm", "--seeds", 3, "--json").stdout)
     assert [t["name"] for t in found["tests"]] == [f"hello.tasm@{i}" for i in (1, 2, 3)] + ["hello.tasm"]
@@ -109,7 +109,7 @@ def expectations(folder):
 
 @test
 def junit(folder):
-    """JUnit XML as the common schema has it: elements, attributes, order, and counts that agree."""
+    """JUnit XML in the common schema: elements, attributes, order, and consistent counts."""
     run(prepared(folder), "all.tests", "--junit", "out.xml", status=3)
     root = xml.parse(folder / "out.xml").getroot()
     assert root.tag == "testsuites" and [e.tag for e in root] == ["testsuite"]
@@ -129,7 +129,7 @@ def junit(folder):
 
 @test
 def tap(folder):
-    """TAP 13: a plan, a line per test with its number, TODO for what is known to fail."""
+    """TAP 13: a plan, a line per test with its number, TODO for known failures."""
     run(prepared(folder), "all.tests", "--tap", "out.tap", status=3)
     lines = (folder / "out.tap").read_text().splitlines()
     assert lines[:2] == ["TAP version 13", "1..6"]
@@ -137,6 +137,18 @@ def tap(folder):
     assert results == ["ok 1 - good", "ok 2 - dead", "not ok 3 - wrong", "not ok 4 - known # TODO two orders of mutexes",
                        "ok 5 - solved # TODO nothing any more", "ok 6 - limit"], results
     assert lines.count("  ---") == lines.count("  ...") == 2
+
+
+@test
+def tap_takes_any_reason(folder):
+    """A reason from a list is a YAML string; it never becomes a directive or a second line."""
+    prepared(folder)
+    (folder / "one.tests").write_text('kb run deadlock.tasm fails: a "quoted" \\ reason\n')
+    run(folder, "one.tests", "--tap", "out.tap")
+    text = (folder / "out.tap").read_text()
+    assert text.splitlines()[2] == 'not ok 1 - kb # TODO a "quoted" \\ reason', text
+    message = re.search(r"^  message: (.*)$", text, re.M)[1]
+    assert json.loads(message) == 'It is known to fail: a "quoted" \\ reason', message
 
 
 @test
@@ -150,7 +162,7 @@ def sarif(folder):
 
 @test
 def baselines(folder):
-    """More cycles than the baseline and its tolerance allow fail the test; --update writes what it took."""
+    """More cycles than the baseline and its tolerance allow fail the test; --update records the cycles."""
     prepared(folder)
     base = folder / "cycles.tsv"
     assert "--update makes it" in run(folder, "hello.tasm", "--baseline", base, status=6).stderr
@@ -159,7 +171,8 @@ def baselines(folder):
     run(folder, "hello.tasm", "--baseline", base)
     base.write_text("hello.tasm\t4\n")
     out = run(folder, "hello.tasm", "--baseline", base, status=1).stdout
-    assert "It took 5 cycles; its baseline is 4 (+25.0 %)." in out, out
+    line = next(l for l in out.splitlines() if "hello.tasm" in l)
+    assert line.startswith("FAIL") and line.endswith("It took 5 cycles; its baseline is 4 (+25.0 %)."), out
     run(folder, "hello.tasm", "--baseline", base, "--tolerance", "24.9%", status=1)
     run(folder, "hello.tasm", "--baseline", base, "--tolerance", "25")
     base.write_text("hello.tasm\t6\n")
@@ -168,7 +181,7 @@ def baselines(folder):
 
 @test
 def timeouts(folder):
-    """A test that takes too long is ended, fails, and says where it was."""
+    """A test that takes too long is ended, fails, and reports where it was."""
     (folder / "busy.tasm").write_text(".core b\nli t0, 0\n1: addi t0, t0, 1\nrdcycle t1\nj 1b\n")
     began = time.monotonic()
     out = run(folder, "busy.tasm", "--timeout", 1, status=1).stdout
@@ -178,7 +191,7 @@ def timeouts(folder):
 
 @test
 def checks(folder):
-    """--checks makes runs into checks."""
+    """--checks turns runs into checks."""
     shutil.copy(ROOT / "tests" / "races" / next(p.name for p in sorted((ROOT / "tests" / "races").glob("*.tasm"))
                                                   if ".expect race" in p.read_text()), folder / "race.tasm")
     text = "\n".join(l for l in (folder / "race.tasm").read_text().splitlines() if not l.startswith(".expect"))
@@ -190,7 +203,7 @@ def checks(folder):
 
 @test
 def refusals(folder):
-    """What is no test, no list or no option is named."""
+    """Invalid tests, lists and options are named."""
     prepared(folder)
     assert "there is no file or folder `nowhere`" in run(folder, "nowhere", status=6).stderr
     (folder / "x.elf").write_text("")
@@ -215,7 +228,7 @@ def refusals(folder):
 
 @test
 def interrupted(folder):
-    """Ctrl-C ends the tests that run, and says how many were not run."""
+    """Ctrl-C ends the running tests, and the report says how many were not run."""
     for i in range(3):
         (folder / f"busy{i}.tasm").write_text(".core b\nli t0, 0\n1: addi t0, t0, 1\nrdcycle t1\nj 1b\n")
     os.chdir(folder)

@@ -71,7 +71,7 @@ def no_overlap(slices):
 
 
 def total(counters, process, name, end):
-    """What a counter of bytes in 64 cycles sums up to: each value stands until the next."""
+    """The sum of a counter of bytes in 64 cycles: each value holds until the next."""
     mine = sorted((ts, value) for p, n, ts, value in counters if (p, n) == (process, name)) + [(end, 0)]
     return sum(value * ((b - a + 63) // 64) for (a, value), (b, _) in zip(mine, mine[1:]))
 
@@ -98,17 +98,18 @@ def tiles_of_a_chip_are_processes(d):
         size = re.fullmatch(rf"write (\d+) B to {there}", a[2])[1]
         assert b[2] == f"write {size} B from {here}", (a, b)
     assert Counter(a[2].split()[1] for a, _ in requests) == {"1024": 8, "16": 16}
-    # An answer leaves where the request arrived, and its own arrow leads home.
+    # An answer leaves where the request arrived, and its own arrow leads back.
     assert sum(a[0] == b[0] for a, b in answers) == 24 and sum(a[0] != b[0] for a, b in answers) == 24
     assert total(counters, "tile 1-2", "NoC 0 bytes sent in 64 cycles", out["cycles"]) == 8 * (1024 + 16)
     assert total(counters, "tile 2-2", "NoC 0 bytes arrived in 64 cycles", out["cycles"]) == 8 * (1024 + 16)
     written = total(counters, "tile 1-2", "L1 bytes written in 64 cycles", out["cycles"])
-    assert written == 8 * (1024 + 4 + 16), written  # its blocks, the flags that it sends, those that it gets
+    assert written == 8 * (1024 + 4 + 16), written  # its blocks, the flags that it sends, those that it receives
 
 
 @test
 def bytes_of_l1(d):
-    """A tile of FP32 that the packers write and the word at the end; two tiles of BF16 that the unpackers read, and four parameters."""
+    """A tile of FP32 that the packers write and the word at the end; two tiles of BF16 that the unpackers read, and
+    four parameters."""
     for arch, prefix in (("bh", ""), ("wh", "wh_")):
         out = json.loads(waitgate("trace", "--json", "--arch", arch, "-o", d / "t.json", *sorted(EXAMPLES.glob(f"{prefix}matmul.*.elf"))))
         counters = read_json(d / "t.json")[2]
@@ -166,7 +167,7 @@ def one(message, field, default=None):
 
 
 def read_details(event, texts):
-    """The event with its texts in the place of their numbers."""
+    """The event with its texts instead of their numbers."""
     out = []
     for field, value in event:
         if field == 3:
@@ -231,8 +232,9 @@ def read_proto(data):
 
 
 def comparable(trace):
+    """JSON stores large numbers as text."""
     slices, arrows, counters = trace
-    texts = [(*s[:6], sorted((k, v) for k, v in s[6].items())) for s in slices]
+    texts = [(*s[:6], sorted((k, str(v)) for k, v in s[6].items())) for s in slices]
     return sorted(map(repr, texts)), sorted(arrows), sorted(counters)
 
 
@@ -245,6 +247,9 @@ def protobuf_says_the_same_as_json(d):
         for left, right in zip(a, b):
             assert left == right, [x for x in zip(left, right) if x[0] != x[1]][:3]
         assert len(a[0]) > 5
+        text = (d / "t.json").read_text()
+        assert all(int(n) <= 1 << 53 for n in re.findall(r'":(\d+)[,}]', text))
+        assert (what != [RELAY]) == (not re.search(r'"transaction":"\d+"', text))
         assert what == [PROGRAM] or (d / "t.pftrace").stat().st_size < (d / "t.json").stat().st_size
 
 
@@ -265,7 +270,8 @@ def compressed_traces(d):
 # ---- Konata ----
 
 def read_kanata(text):
-    """Instructions by number: stages [(lane, stage, from, to)], texts, retirement; dependencies. Complains of what is no Kanata log."""
+    """Instructions by number: stages [(lane, stage, from, to)], texts, retirement; dependencies. Fails if it is not a
+    valid Konata log."""
     lines = text.splitlines()
     assert lines[0] == "Kanata\t0004" and lines[1].startswith("C=\t")
     cycle, insns, depends, open_stages, retired = int(lines[1][3:]), {}, [], {}, 0
@@ -363,7 +369,7 @@ def konata_shows_expansions(d):
         for a, b in depends:
             if insns[b]["text"][0].split()[0] in ("ttmop", "ttreplay") and insns[a]["stages"][0][1] in "MR":
                 made[b].append(insns[a]["from"])
-        for number, cycles in made.items():  # a stage for each cycle in which it makes one
+        for number, cycles in made.items():  # a stage for each cycle in which it produces one
             name = insns[number]["text"][0].split()[0]
             own = [s for s in insns[number]["stages"] if s[1] == name[2].upper()]
             assert sum(s[3] - s[2] for s in own) == len(set(cycles)), (own, cycles)

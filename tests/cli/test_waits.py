@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`waitgate check --waits`: superfluous waits are found, and none that is needed is called superfluous."""
+"""`waitgate check --waits`: superfluous waits are found, and no necessary wait is called superfluous."""
 import json
 import pathlib
 import subprocess
@@ -117,7 +117,7 @@ def waits_of(*files):
 
 
 def marks(text):
-    """Line numbers and verdicts: what stands behind `# `, up to a colon."""
+    """Line numbers and verdicts: the text after `# `, up to a colon."""
     lines = enumerate(text.splitlines(), 1)
     return {n: line.split("# ")[1].split(":")[0].strip() for n, line in lines if "# " in line}
 
@@ -144,12 +144,12 @@ def what_is_said_about_them(d):
     found = {w["line"]: w for w in waits_of(path)["waits"]}
     assert found[10]["enough"] == "ttstallwait STALL_CFG, PACK0", found[10]
     assert found[8]["saves"] > 0 and found[8]["held"] > 0 and found[8]["executed"] == 1, found[8]
-    assert found[12]["held"] <= 1, found[12]     # a wait whose condition holds costs a cycle
+    assert found[12]["held"] <= 1, found[12]     # a wait whose condition already holds costs a cycle
     text = waitgate("check", "--waits", path).stdout
     for words in ("enough: ttstallwait STALL_CFG, PACK0", f"not needed; saves {found[8]['saves']} cycles.",
                   "0 of 3 waits are needed as they are."):
         assert words in text, (words, text)
-    # What it promises is what removing the line gains.
+    # The predicted gain is that of removing the line.
     before = json.loads(waitgate("run", "--json", path).stdout)["cycles"]
     lines = PROGRAMS["packer_bh"].splitlines()
     path.write_text("\n".join(lines[:7] + lines[8:]) + "\n")
@@ -165,13 +165,13 @@ def difference(broken, fixed):
 
 @test
 def what_makes_a_broken_program_right_is_needed(_):
-    """Of a fixed twin, no wait that the broken one lacks is superfluous; a wider one may be narrower than it is."""
+    """No wait of a fixed twin that the broken one lacks is superfluous; it may only be wider than necessary."""
     twins = 0
     for broken in sorted((ROOT / "tests" / "races").glob("*_broken.tasm")):
         fixed = broken.with_name(broken.name.replace("_broken", "_fixed"))
         if not fixed.exists():
             continue
-        # Beside what makes the difference: a wait before a drain, waits for nothing that erase each other, one that only delays.
+        # Besides the difference: a wait before a drain, waits for nothing that erase each other, one that only delays.
         also = {"08_release_bh_fixed.tasm": {9}, "16_wait_erased_wh_fixed.tasm": {7, 8}, "late_store_fixed.tasm": {9}}
         new = difference(broken, fixed) - also.get(fixed.name, set())
         for wait in waits_of(fixed)["waits"]:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`waitgate profile --what-if`: what it predicts is what a changed kernel gains, and values stay as they are."""
+"""`waitgate profile --what-if`: its predictions match the gain of a changed kernel, and values stay the same."""
 import json
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -35,7 +36,7 @@ def length(d, name, text):
 
 
 def predicts(d, before, after, line):
-    """Line `line` of `before` at no cost saves what `after` saves, within 2 %."""
+    """Line `line` of `before` at no cost saves as much as `after` saves, within 2 %."""
     real = length(d, "before.tasm", before) - length(d, "after.tasm", after)
     cycles, runs = what_if([d / "before.tasm"], f"line:before.tasm:{line}=0")
     assert real > 50 and runs[0]["results_equal"], (real, runs)
@@ -76,7 +77,7 @@ PRODUCTS = """.thread 0
 
 @test
 def an_instruction_is_replaced(d):
-    """A multiplication whose result nobody uses, or an instruction that takes one cycle."""
+    """A multiplication with an unused result, or an instruction that takes one cycle."""
     predicts(d, PRODUCTS % "ttmuldmareg 0, 8, 1, 1", PRODUCTS % "ttsetdmareg 0, 9, 0, 16", 4)
 
 
@@ -93,7 +94,8 @@ COUNTERS = """.thread 0
 
 @test
 def an_instruction_is_in_its_unit_for_a_cycle(d):
-    """Waits for the Matrix Unit hold behind SETRWC. At no cost it is there for one cycle, so a wait still holds once."""
+    """Waits for the Matrix Unit hold after SETRWC. At no cost it still occupies the unit for one cycle, so each wait
+    holds once."""
     before = length(d, "p.tasm", COUNTERS % "ttsetrwc 0, 0, 0, 0, 0, 0")
     after = length(d, "q.tasm", COUNTERS % "ttnop")
     cycles, runs = what_if([d / "p.tasm"], "matrix=0", "line:p.tasm:3=0")
@@ -123,7 +125,7 @@ HANDSHAKE = """.thread 0
 
 @test
 def a_line_that_another_thread_waits_for(d):
-    """The consumer's run gets shorter by what the producer's line costs, through the semaphore."""
+    """The consumer's run shortens by the cost of the producer's line, through the semaphore."""
     predicts(d, HANDSHAKE % "ttmuldmareg 0, 8, 1, 1", HANDSHAKE % "ttsetdmareg 0, 9, 0, 16", 6)
 
 
@@ -163,14 +165,15 @@ def line_with(path, words):
 
 
 def gains(d, before, after, *asked, load=()):
-    """(predicted, achieved): what --what-if says of `before`, and what `after` takes less."""
+    """(predicted, achieved): the saving that --what-if predicts for `before`, and the saving of `after`."""
     predicted = what_if([*load, *before], *asked)
     r = waitgate("run", "--json", *load, *after)
     assert r.returncode == 0, r.stdout + r.stderr
     return [predicted[0] - x["cycles"] for x in predicted[1]], predicted[0] - json.loads(r.stdout)["cycles"]
 
 
-# T2 keeps its MOP on the stack, in RAM that clears itself for 2,048 cycles: the profile's first finding. Here it does not.
+# T2 keeps its MOP on the stack, in RAM that clears itself for 2,048 cycles: the profile's top entry. This version does
+# not.
 WITHOUT_STACK = ("pipeline.h", """    u32 mop[9] = {1, TILE_ROWS / 4, nop, nop, nop, more, nop, last, last};
     for (u32 i = 0; i < 9; i++)
         WORD(TENSIX_MOP_CFG_BASE + 4 * i) = mop[i];
@@ -181,7 +184,8 @@ WITHOUT_STACK = ("pipeline.h", """    u32 mop[9] = {1, TILE_ROWS / 4, nop, nop, 
 
 @test
 def matmul_without_its_largest_cost(d):
-    """The matrix product: the path's largest part, T2's RAM, left out of the kernel saves what the profile says."""
+    """The matrix product: removing the path's largest part, T2's RAM, from the kernel saves what the profile
+    predicts."""
     files, folder = compiled(d, "matmul")
     sentence = " ".join(waitgate("profile", *files).stdout.split())
     line = line_with(folder / "pipeline.h", "u32 mop[9]")
@@ -193,7 +197,8 @@ def matmul_without_its_largest_cost(d):
 
 @test
 def gelu_without_a_division(d):
-    """The Vector Unit's kernel, with a division in T1's loop over vectors, whose instructions pass FIFO, gate and unit."""
+    """The Vector Unit's kernel, with a division in T1's loop over vectors, whose instructions pass FIFO, gate and
+    unit."""
     slow = ("gelu.c", "        LOAD(L0, at);\n", "        " + 4 * "from = (at | 1u << 30) / (from | 3); " + "\n        LOAD(L0, at);\n")
     begin = ("gelu.c", "static inline void on_tile(void)\n{\n", "static inline void on_tile(void)\n{\n    u32 from = PARAMETER(3);\n")
     end = ("gelu.c", "        STORE(L2, at);\n    }\n", "        STORE(L2, at);\n    }\n    PARAMETER(4) = from;\n")
@@ -214,7 +219,7 @@ def line_of(files):
 
 @test
 def scaling_is_ordered_and_exact_in_value(_):
-    """A dearer cost never shortens the example, a cheaper one never lengthens it; what it computes stays the same."""
+    """A higher cost never shortens the example, a lower one never lengthens it; its results stay the same."""
     files = sorted(EXAMPLES.glob("matmul.*.elf"))
     for what in ("unpack0", "matrix", "pack", "l1", "sync", "t1"):
         cycles, runs = what_if(files, f"{what}=0", f"{what}=0.5", f"{what}=3x")
@@ -231,16 +236,19 @@ def automatic_ranking(_):
     cycles, runs = what_if(files, "auto")
     assert len(runs) > 3 and all(r["saves"] > 0 for r in runs), runs
     assert [r["saves"] for r in runs] == sorted((r["saves"] for r in runs), reverse=True), runs
-    for one in runs[:3]:     # each is what asking for it alone says
+    for one in runs[:3]:     # each equals the result of a separate request
         again = what_if(files, one["what"])[1][0]
         assert (again["cycles"], again["saves"]) == (one["cycles"], one["saves"]), (one, again)
     text = waitgate("profile", "--what-if", "auto", *files).stdout
     assert "at half its cost" in text and "others save nothing" in text, text[-800:]
+    shown = re.findall(r"^  (line:\S+)=0.5 ", text, re.M)
+    assert shown and all("/" not in s for s in shown), text[-800:]
+    assert waitgate("profile", "--what-if", shown[0] + "=0.5", *files).returncode == 0
 
 
 @test
 def with_loaded_memory(d):
-    """Files that --load names are loaded again for each run."""
+    """Files given to --load are loaded again for each run."""
     (d / "passes.bin").write_bytes(struct.pack("<5I", 4, 0, 0, 0, 3))
     files = ["--load", f"0x20000={d}/passes.bin", *sorted(EXAMPLES.glob("matmul.*.elf"))]
     cycles, runs = what_if(files, "clear=0", "matrix=4x", "clear=1")
@@ -269,7 +277,7 @@ def what_cannot_be_scaled_says_so(d):
 
 @test
 def a_loop_that_costs_nothing_ends(d):
-    """A core that polls forever at no cost: the run ends at its limit, or is known to hang."""
+    """A core that polls forever at no cost: the run ends at its limit, or is recognised as a hang."""
     program = d / "p.tasm"
     program.write_text(".core T0\npoll:\n    lw t0, 0x300(zero)\n    beqz t0, poll\n.core B\nstop:\n    j stop\n")
     r = waitgate("profile", "--max-cycles", "5000", "--what-if", "t0=0,b=0,l1=0", program)

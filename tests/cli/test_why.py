@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`waitgate why`: from a location back to who wrote it, and to what that came from."""
+"""`waitgate why`: from a location back to its writer, and to the origin of the data."""
 import json
 import pathlib
 import struct
@@ -66,7 +66,7 @@ wait:
 
 @test
 def the_last_writer_at_a_cycle(d):
-    """A core's store is where the way ends; --at asks about an earlier time."""
+    """The trace ends at a core's store; --at asks about an earlier time."""
     (d / "p.tasm").write_text(TWO_STORES)
     last = only(why("--of", "l1:0x3000", d / "p.tasm"))
     assert last["who"] == "B" and "p.tasm:11" in last["place"], last
@@ -87,7 +87,7 @@ def registers(d):
     assert lines == ["2", "3", "4", "5"], total["from_data"]
 
 
-# A wrong value each: the location at which it shows, and a program in which the line that made it so is marked.
+# A wrong value each: the location at which it shows, and a program with a mark on the line that caused it.
 PLANTED = {
     "wrong register stored": ("l1:0x3000", """.core B
     li a0, 0x3000
@@ -180,7 +180,7 @@ def places(branches):
 
 @test
 def planted_bugs(d):
-    """Each wrong value leads to the line that made it."""
+    """Each wrong value leads to the line that caused it."""
     for name, (of, program) in PLANTED.items():
         path = d / "p.tasm"
         path.write_text(program)
@@ -191,7 +191,7 @@ def planted_bugs(d):
 
 @test
 def which_input_made_it_so(d):
-    """An element of the result is NaN: one question, and the element of the input is named."""
+    """An element of the result is NaN: one question names the element of the input."""
     (d / "one.bin").write_bytes(struct.pack("<I", 1))
     tile = bytearray(b"\x80\x3f" * 1024)
     tile[2 * 77:2 * 77 + 2] = b"\xc0\x7f"
@@ -225,7 +225,8 @@ def leaves(branches):
 
 @test
 def element_of_a_product(d):
-    """Of three inputs that are NaN, the one in row 17 made the element in row 17: the others are in other rows and columns."""
+    """Of three inputs that are NaN, the one in row 17 caused the element in row 17: the others are in other rows and
+    columns."""
     (d / "one.bin").write_bytes(struct.pack("<I", 1))
     npy(d / "a.npy", {(17, 9), (3, 2)}, 1.0)
     npy(d / "b.npy", {(5, 20)}, 0.5)
@@ -247,7 +248,7 @@ def element_of_a_product(d):
 
 @test
 def element_of_gelu(d):
-    """Through the Vector Unit; what was told once is not told again."""
+    """Through the Vector Unit; nothing is reported twice."""
     npy(d / "x.npy", {(17, 4), (0, 0), (17, 5)}, 0.5)
     for arch, prefix in (("bh", ""), ("wh", "wh_")):
         got = answer("--of", "l1:0x32000[17,4]:fp32,tilized", "--load", f"0x30000={d}/x.npy:fp32,tilized", "--arch", arch,
@@ -263,7 +264,7 @@ def every(branches):
 
 
 def two_tiles(d, arch, depth=3):
-    """C = A * B on two tiles, A of `depth` tiles: A is on the first alone, and comes to the second over the NoC."""
+    """C = A * B on two tiles, A of `depth` tiles: A is only on the first, and reaches the second over the NoC."""
     npy(d / "a.npy", {(17, 9), (3, 2)}, 1.0)
     npy(d / "more.npy", set(), 1.0)
     npy(d / "b.npy", set(), 0.5)
@@ -284,7 +285,7 @@ def two_tiles(d, arch, depth=3):
 
 @test
 def element_over_the_noc(d):
-    """The second tile's result leads to the first tile's input, over all products that were added up."""
+    """The second tile's result leads to the first tile's input, through all products that were summed."""
     for arch in ("bh", "wh"):
         chip = two_tiles(d, arch)
         got = answer("--tile", "2-2", "--of", "l1:0x44000[17,4]:fp32,tilized", chip)
@@ -306,7 +307,7 @@ def element_of_dram(d):
 
 @test
 def elements(d):
-    """Rows and columns of arrays; what is outside, or has no place of its own, is refused."""
+    """Rows and columns of arrays; elements outside, or without a separate place, are refused."""
     (d / "p.tasm").write_text(TWO_STORES)
     for of, first in (("l1:0x3000[0,1]:bf16", 0x3002), ("l1:0x2f00[2,0]:fp32=8x32", 0x3000), ("l1:0x3000[16,16]:bf16,tilized=64x64", 0x3600),
                       ("l1:0x3000[32,1]:uint8,tilized=64x64", 0x3801), ("l1:0x3000[1,33]:uint8,tilized=32x64", 0x3411)):
@@ -323,7 +324,8 @@ def elements(d):
 
 @test
 def elements_of_blocks(d):
-    """An element of a BFP tile is its datum and its block's exponent; both lead to the rows of Dst that made them, and to the input."""
+    """An element of a BFP tile is its datum and its block's exponent; both lead to the rows of Dst that produced them,
+    and to the input."""
     numbers = [(r * 32 + c) / 8.0 for r in range(32) for c in range(32)]
     data = b"".join(struct.pack("<f", n) for n in numbers)
     head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (32, 32), }"
@@ -353,7 +355,7 @@ def elements_of_blocks(d):
 
 @test
 def rows_that_moves_read(d):
-    """MOVA2D's, MOVB2D's and MOVB2A's row is the counter plus the operand."""
+    """The row of MOVA2D, MOVB2D and MOVB2A is the counter plus the operand."""
     (d / "p.tasm").write_text('''.arch bh
 .thread 0
     .word 0x43000121

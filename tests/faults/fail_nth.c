@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * To be preloaded: lets one call of a kind fail, as a machine may let it.
+ * To be preloaded: makes one call of a kind fail, as a machine might.
  *
  *     WG_FAIL_KIND   alloc, read, write, open or process
  *     WG_FAIL_AT     the call that fails, from 1 on; 0: none. Each process counts for itself, from its parent's count on.
  *     WG_FAIL_LOG    a file to which each process that ends appends its count, and "failed" where a call did
  *
- * What the C library calls inside itself is not seen, so files are looked at where stdio's functions are called. Allocations
+ * Calls within the C library are not seen, so files are intercepted at the calls of stdio's functions. Allocations
  * of libelf, libdw, libbfd and libopcodes are left alone: those libraries crash when one fails.
  */
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ typedef enum kind { NONE, ALLOC, READ, WRITE, OPEN, PROCESS } kind;
 static kind chosen;
 static unsigned long count, fail_at;
 static int log_fd = -1;
-static bool quiet; /* the library looks itself up */
+static bool quiet; /* the library's own lookups are not counted */
 
 static void note(const char *text)
 {
@@ -33,7 +33,7 @@ static void note(const char *text)
         dprintf(log_fd, "%s", text);
 }
 
-/* Does one of the libraries that cannot bear it call? Their code lies between these addresses. */
+/* Is the caller a library that cannot cope with failures? Their code lies between these addresses. */
 static bool from_fragile(const void *caller)
 {
     static struct {
@@ -56,7 +56,7 @@ static bool from_fragile(const void *caller)
     return fragile;
 }
 
-/* Is this the call that fails? */
+/* Must this call fail? */
 static bool fails_for(kind k, const void *caller)
 {
     if (quiet || k != chosen || from_fragile(caller))
@@ -80,7 +80,7 @@ __attribute__((constructor)) static void begin(void)
     for (unsigned i = 1; name && i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             chosen = (kind)i;
-    unsetenv("LD_PRELOAD"); /* what is executed is another program */
+    unsetenv("LD_PRELOAD"); /* an executed program is not instrumented */
 }
 
 __attribute__((destructor)) static void end(void)
@@ -101,7 +101,7 @@ __attribute__((destructor)) static void end(void)
         quiet = was; \
     }
 
-/* dlsym() may allocate before anything is known: a little room for that. */
+/* dlsym() may allocate before initialisation: a small buffer for that. */
 static char early[4096];
 static size_t early_used;
 
@@ -170,7 +170,7 @@ void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t of
     }
     return real(at, bytes, protection, flags, file, offset);
 }
-/* Inside the C library they call a malloc() that is not this one. */
+/* Inside the C library they call a malloc() other than this one. */
 char *strdup(const char *s)
 {
     size_t bytes = strlen(s) + 1;
@@ -205,7 +205,7 @@ ssize_t pread(int fd, void *to, size_t bytes, off_t at)
     }
     return real(fd, to, bytes, at);
 }
-/* stdio: the stream is in error afterwards, which closing its descriptor brings about. */
+/* stdio: closing its descriptor leaves the stream in error. */
 static void spoil(FILE *f) { close(fileno(f)); }
 size_t fread(void *to, size_t size, size_t n, FILE *f)
 {
@@ -243,7 +243,7 @@ static int full(void)
     int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
     return fd;
 }
-/* The disk is full from here on. */
+/* The disk is full from now on. */
 static void fill(FILE *f)
 {
     bool was = quiet;

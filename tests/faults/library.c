@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host of the library does: devices and chips, snapshots of both. Every status is looked at. */
+/* Uses the library as a host does: devices and chips, snapshots of both. Every status is checked. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <waitgate/chip.h>

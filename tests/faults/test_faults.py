@@ -36,7 +36,7 @@ FILES = {
               "    dump:\n      - {address: 0x1000, length: 16, file: \"t.bin\"}\n",
     "s.txt": "late-result * : known\n",
 }
-# The command, and its status when nothing fails.
+# The command, and its normal status.
 COMMANDS = {
     "run": (0, ["run", "ok.tasm"]),
     "wrong": (1, ["run", "wrong.tasm"]),
@@ -92,7 +92,7 @@ CLEAR = re.compile(r"out of memory|no memory|Cannot allocate memory|No space lef
 
 
 def verdict(out):
-    """Without names of places and instructions, for which libdw and libopcodes need memory of their own, and without source
+    """Without names of places and instructions, for which libdw and libopcodes allocate memory, and without source
     lines: a file that cannot be read gives none."""
     out = re.sub(rb"(\n\n\w[^\n]*)?\n +\d+ \| [^\n]*\n +\| +\^[^\n]*", b"", out)
     out = re.sub(rb',\s*"snippet": "(?:[^"\\]|\\.)*"', b"", out)

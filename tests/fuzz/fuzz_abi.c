@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host of the libttsim ABI that does anything, in any order: calls of up to eight bytes each. */
+/* A host of the libttsim ABI that makes any calls in any order, of up to eight bytes each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ void libttsim_clock(uint32_t clocks);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Chips are large: what is freed is used again soon, else the kernel clears pages for most of the time. */
+/* Chips are large: freed memory is reused soon, else the kernel spends most of the time clearing pages. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "quarantine_size_mb=1:malloc_context_size=1"; }
 
@@ -42,7 +42,7 @@ static void dma_write(uint64_t address, const void *from, uint32_t bytes)
         libttsim_clock(1);
 }
 
-/* Where something is: windows, their registers, a tile. */
+/* Interesting addresses: windows, their registers, a tile. */
 static uint64_t address_of(uint32_t word)
 {
     static const uint64_t bases[] = {0,           0x1FC00000, 0x1FD00000, 0x1FE80000,

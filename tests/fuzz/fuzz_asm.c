@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The assembler on any text: the first byte chooses the architecture, the rest is lines. What assembles
- * must come back from the disassembler, numeric and symbolic, as the same word.
+ * The assembler on any text: the first byte chooses the architecture, the rest is lines. The disassembler must turn
+ * every assembled word back, numeric and symbolic, into text for the same word.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LINES = 8 }; /* of an input: each is a matter of its own */
+enum { LINES = 8 }; /* of an input: lines are independent */
 
 static bool resolve(void *user, const char *name, size_t length, int64_t *value)
 {
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     wg_arch_id arch = data[0] & 1 ? WG_ARCH_WH : WG_ARCH_BH;
-    /* Looking for the name that was meant takes most of the time: one in eight asks for it. */
+    /* Searching for the intended name takes most of the time: one input in eight asks for it. */
     bool explained = (data[0] & 14) == 0;
     wg_asm_env env = {sizeof env, resolve, NULL};
     const char *text = (const char *)data + 1, *end = (const char *)data + size;

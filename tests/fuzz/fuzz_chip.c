@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a chip file, and as a cluster file: they parse, or the report says where they do not. */
+/* Any bytes as a chip file, and as a cluster file: they parse, or the error has a position. */
 #include <stdlib.h>
 
 #include "cli/cluster_yaml.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an ELF file: segments, symbols, sections and lines must come out whole or be refused. */
+/* Any bytes as an ELF file: segments, symbols, sections and lines are read completely or refused. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what a debugger sends: the server answers, asks again, or finds that the other side is gone. */
+/* Any bytes as a debugger's packets: the server answers, asks again, or finds the connection closed. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     close(line[1]);
     int out = open("/dev/null", O_WRONLY);
-    /* What an input has changed stays; time begins anew. */
+    /* Changes by an input persist; time restarts. */
     wg_debug_go(session.d, 0);
     session.d->breakpoints = session.d->watches = 0;
     if (wg_gdb_open(session.d, line[0], out, &g) != WG_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any program: bytes become the contents of L1, words pushed into the threads, and where cores start. Whatever they do,
- * the host comes to no harm.
+ * Any program: bytes become the contents of L1, words pushed into the threads, and start addresses of cores. No program
+ * harms the host.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wg_findings_clear(d);
     if (wg_perturb_with(d, data[0] & 2 ? data[1] : 0, NULL, 0) != WG_OK)
         abort();
-    /* The image repeats itself, so that short inputs fill it. */
+    /* The image repeats, so that short inputs fill it. */
     for (size_t at = 0; at < IMAGE; at += size - 4)
         memcpy(image + at, data + 4, size - 4 < IMAGE - at ? size - 4 : IMAGE - at);
     wg_write(d, 0, image, IMAGE);

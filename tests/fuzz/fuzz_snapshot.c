@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forged snapshots with a right checksum: refused, or run without harm. The first byte chooses the device whose snapshot
- * it was, the rest what is changed in it.
+ * Forged snapshots with a correct checksum: refused, or run without harm. The first byte chooses the device of the
+ * snapshot, the rest the changes.
  */
 #include "forge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* In place of src/engine/checksum.c: every forged snapshot has the right one anyway, and it would take most of the time. */
+/*
+ * Replaces src/engine/checksum.c: every forged snapshot is correct anyway, and checksums would take most of the time.
+ */
 uint64_t wg_checksum(const void *data, size_t bytes)
 {
     (void)data;
     return bytes;
 }
 
-/* Devices are large: what is freed is used again soon, else the kernel clears pages for most of the time. */
+/* Devices are large: freed memory is reused soon, else the kernel spends most of the time clearing pages. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "quarantine_size_mb=1:malloc_context_size=1"; }
 
@@ -45,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     forge f = {data + 1, size - 1 > 400 ? 400 : size - 1};
     const size_t l1 = FORGE_HEADER + forge_part(snapshot[i], 0), behind = l1 + forge_part(snapshot[i], 1);
-    memcpy(forged[i], snapshot[i], l1); /* nothing forges L1 */
+    memcpy(forged[i], snapshot[i], l1); /* L1 is never forged */
     memcpy(forged[i] + behind, snapshot[i] + behind, whole[i] - behind);
     forge_snapshot(&f, forged[i]);
     wg_status status = wg_restore(dev[arch], forged[i], whole[i]);

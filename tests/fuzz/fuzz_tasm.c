@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a .tasm program, on both architectures: it parses, or says where it does not. */
+/* Any bytes as a .tasm program, on both architectures: it parses, or the error has a position. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

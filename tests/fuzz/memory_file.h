@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes as a file that has a path, for what reads files: one per process, rewritten each time. */
+/* Bytes as a file with a path, for functions that read files: one per process, rewritten each time. */
 #ifndef MEMORY_FILE_H
 #define MEMORY_FILE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes pages from circular buffer 0, changes each word, puts them into circular buffer 1. Arguments: pages, which change;
- * common: bytes of a page.
+ * Takes pages from circular buffer 0, changes each word, puts them into circular buffer 1. Arguments: pages, which
+ * change; common: bytes of a page.
  */
 #include "kernel.h"
 
@@ -12,7 +12,7 @@
 static u32 add_one(u32 value) { return value + 1; }
 static u32 twice(u32 value) { return 2 * value; }
 
-/* Initialised data with addresses of code: the loader has to know where the code runs. */
+/* Initialised data with addresses of code: the loader must know where the code runs. */
 static u32 (*volatile change[])(u32) = {add_one, twice};
 
 void kernel_main(void)

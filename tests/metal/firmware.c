@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firmware for a Tensix tile, ours, that does what a host of tt-metal relies on: it starts, says that it is ready, runs what a
- * launch message names when the go message says so, and says that it is done. One source; CORE_… chooses the core.
+ * Our own firmware for a Tensix tile, with the behaviour that a host of tt-metal relies on: it starts, reports that it
+ * is ready, runs the kernels of a launch message when the go message arrives, and reports completion. One source;
+ * CORE_… chooses the core.
  */
 #include "metal.h"
 
@@ -13,7 +14,7 @@ u16 dram_bank_to_noc_xy[2][DRAM_BANKS] __attribute__((used));
 u32 bank_to_dram_offset[DRAM_BANKS] __attribute__((used));
 u32 *rta_l1_base __attribute__((used)), *crta_l1_base __attribute__((used)), *sem_l1_base __attribute__((used));
 
-#ifdef WATCHED /* as firmware with the Watcher's assertions: the number of arguments comes first */
+#ifdef WATCHED /* as in firmware with the Watcher's assertions: the number of arguments comes first */
 u32 rta_count __attribute__((used)), crta_count __attribute__((used));
 
 static void count_args(const volatile struct launch *m, u32 me)
@@ -72,7 +73,7 @@ static void run_kernel(void)
 }
 
 #if defined(CORE_BRISC)
-/* Reset vectors: registers of their own on Blackhole, configuration on Wormhole. */
+/* Reset vectors: dedicated registers on Blackhole, configuration on Wormhole. */
 static void release_others(void)
 {
     static const u32 base[] = {0, FIRMWARE_NC, FIRMWARE_T0, FIRMWARE_T1, FIRMWARE_T2};

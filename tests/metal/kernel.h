@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels in tt-metal's manner: runtime arguments, pages in circular buffers, transfers of pages, semaphores. */
+/* Kernels in tt-metal's style: runtime arguments, pages in circular buffers, transfers of pages, semaphores. */
 #ifndef KERNEL_H
 #define KERNEL_H
 

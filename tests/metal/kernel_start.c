@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start of every kernel: its initialised data, which the host has put behind the code, goes to the core's own RAM. */
+/* Start of every kernel: copies its initialised data, which the host has put after the code, to the core's own RAM. */
 #include "kernel.h"
 
 extern u32 __data_start[], __data_end[], __data_image[];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the firmware and kernels of these tests share with a host of tt-metal: mailboxes, launch messages, circular buffers. A
- * second statement of what src/metal/layout.def says, from the same sources, so that a test fails when either is wrong.
+ * Shared by the firmware and kernels of these tests and a host of tt-metal: mailboxes, launch messages, circular
+ * buffers. Written independently of src/metal/layout.def, from the same sources, so that a test fails when either is
+ * wrong.
  *
- * Facts: tt-metal, hw/inc/hostdev/dev_msgs.h, hw/inc/internal/tt-1xx/<chip>/dev_mem_map.h, stream_io_map.h, circular_buffer_interface.h.
+ * Facts: tt-metal, hw/inc/hostdev/dev_msgs.h, hw/inc/internal/tt-1xx/<chip>/dev_mem_map.h, stream_io_map.h,
+ * circular_buffer_interface.h.
  */
 #ifndef METAL_H
 #define METAL_H

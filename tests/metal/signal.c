@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * B hands over words to NC by a semaphore: 1, the word is there; 0, it has been taken. Arguments: a word of L1, how many words,
- * where the sum goes.
+ * B hands words over to NC with a semaphore: 1, the word is ready; 0, it has been taken. Arguments: a word of L1, the
+ * number of words, the address of the sum.
  */
 #include "kernel.h"
 

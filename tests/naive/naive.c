@@ -57,7 +57,7 @@ static bool caught(const naive *n, const naive_thread *t, uint32_t w)
 
 static bool unit_busy(const naive *n, const naive_thread *t, int unit) { return t->busy_until[unit] > n->now; }
 
-/* GATE-10…-20, -27, for the units this model has; the others are idle and every source bank is the unpackers'. */
+/* GATE-10…-20, -27, for the units of this model; the others are idle and every source bank is the unpackers'. */
 static bool keep_waiting(const naive *n, const naive_thread *t)
 {
     uint32_t w = t->latch_word;
@@ -120,8 +120,8 @@ static void tell(naive *n, naive_kind kind, int thread, uint32_t word)
 }
 
 /*
- * BH keeps a plain push's slot until it has passed the gate (PIPE-04); what an expander consumes has left by then, and
- * what it makes needs none.
+ * BH keeps an ordinary push's slot until it has passed the gate (PIPE-04); words that an expander consumes have left by
+ * then, and its output needs no slot.
  */
 static void give_slot_back(naive_thread *t, bool pushed) { t->slots -= pushed; }
 
@@ -141,7 +141,7 @@ bool naive_push(naive *n, int thread, uint32_t word)
     return true;
 }
 
-/* Phase E for one instruction that nothing but its unit can hold up. */
+/* Phase E for one instruction that only its unit can hold up. */
 static bool unit_accepts(naive *n, int thread, uint32_t w, bool sync_slot_taken, const bool mutex_taken[16])
 {
     int op = opcode(w), unit = unit_of(w);
@@ -209,7 +209,9 @@ static void take_effect(naive *n, int thread, uint32_t w)
 static void gates(naive *n)
 {
     bool slot_taken = false, mutex_taken[16] = {false}, done[NAIVE_THREADS] = {false};
-    /* Every group has its own turn; groups do not meet, so each thread is looked at once per its own group's order. */
+    /*
+     * Every group has its own turn; groups are independent, so each thread is examined once, in its own group's order.
+     */
     for (int step = 0; step < NAIVE_THREADS; step++) {
         for (int k = 0; k < NAIVE_THREADS; k++) {
             naive_thread *t = &n->t[k];
@@ -221,7 +223,7 @@ static void gates(naive *n)
                        : unit == SYNC           ? n->sync_turn
                                                 : n->unit_turn[unit];
             if (unit == SYNC && op > 0xA1)
-                turn = turn < 3 ? turn : 0; /* no core writes here: past the threads the round starts again */
+                turn = turn < 3 ? turn : 0; /* no core writes here: after the threads the round restarts */
             if ((turn + step) % NAIVE_THREADS != k)
                 continue;
             done[k] = true;
@@ -295,7 +297,7 @@ static void replay(naive_thread *t)
 
 static bool is_nop(uint32_t w) { return opcode(w) == 0x02; }
 
-/* The next instruction of the expansion under way; false when it is over. MOPExpander.md as a state machine. */
+/* The next instruction of the current expansion; false at its end. MOPExpander.md as a state machine. */
 static bool next_of_mop(naive_thread *t, uint32_t *out)
 {
     const uint32_t *cfg = t->mop_cfg;
@@ -383,7 +385,7 @@ static void begin_mop(naive_thread *t, struct naive_item mop)
     t->expanding = true;
 }
 
-/* Emits one instruction of the MOP; at its end the expander rests a cycle unless a MOP follows. */
+/* Emits one instruction of the MOP; at its end the expander idles for a cycle unless a MOP follows. */
 static void expand(naive_thread *t)
 {
     uint32_t w;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A second, naive model of FIFO, MOP Expander, Replay Expander, Wait Gate and Sync Unit, for comparison.
- * It evaluates everything in every cycle, knows nothing of the emulator's sources, and is written from the
- * conformance clauses and the contract of time alone. Instructions it knows: NOP, MOP, MOP_CFG, REPLAY, ATGETM,
- * ATRELM, STALLWAIT, SEMINIT, SEMPOST, SEMGET, SEMWAIT, and a few of other units with a fixed duration.
+ * A second, naive model of FIFO, MOP Expander, Replay Expander, Wait Gate and Sync Unit, for comparison. It evaluates
+ * everything in every cycle, uses none of the emulator's sources, and is written only from the conformance clauses and
+ * the contract of time. Its instructions: NOP, MOP, MOP_CFG, REPLAY, ATGETM, ATRELM, STALLWAIT, SEMINIT, SEMPOST,
+ * SEMGET, SEMWAIT, and a few of other units with a fixed duration.
  */
 #ifndef NAIVE_H
 #define NAIVE_H
@@ -23,7 +23,7 @@ typedef struct naive_event {
 typedef struct naive_queue {
     struct naive_item {
         uint32_t word;
-        bool pushed; /* not made by an expander */
+        bool pushed; /* not from an expander */
     } item[NAIVE_DEPTH];
     int count;
 } naive_queue;
@@ -65,7 +65,7 @@ typedef struct naive {
 } naive;
 
 void naive_reset(naive *n, bool wormhole);
-/* Between two cycles: room for one more pushed instruction? If so it is taken. */
+/* Between two cycles: takes one more pushed instruction if there is room; false if there is none. */
 bool naive_push(naive *n, int thread, uint32_t word);
 void naive_cycle(naive *n);
 

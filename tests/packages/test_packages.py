@@ -41,7 +41,7 @@ def debs(folder):
 
 @test
 def tarball(d):
-    """Its checksum and its signature are right; the sources in it are those of the last commit."""
+    """Its checksum and signature are right; its sources are those of the last commit."""
     env = dict(os.environ, GNUPGHOME=str(d))
     d.chmod(0o700)
     call("gpg", "--batch", "--passphrase", "", "--quick-generate-key", "maintainer@waitgate.example", env=env)
@@ -53,7 +53,7 @@ def tarball(d):
 
 @test
 def same_bits(d):
-    """A second build, in another folder, makes the same packages."""
+    """A second build, in another folder, gives the same packages."""
     tarball = next((ROOT / "build" / "dist").glob("waitgate-*.tar.gz"))
     call("tar", "-xf", tarball, "-C", d)
     source = next(d.glob("waitgate-*"))
@@ -62,7 +62,7 @@ def same_bits(d):
 
 
 def make_clean():
-    """A Debian that has nothing else, with the network settings of this machine."""
+    """A minimal Debian, with the network settings of this machine."""
     shutil.rmtree(CLEAN, ignore_errors=True)
     call("debootstrap", "--variant=minbase", "bookworm", CLEAN)
     shutil.copy("/etc/resolv.conf", CLEAN / "etc/resolv.conf")
@@ -73,7 +73,7 @@ def make_clean():
 
 @test
 def image(d):
-    """The Containerfile, with the clean Debian in the place of its base image: it builds, and its command runs a program."""
+    """The Containerfile, with the clean Debian as its base image: it builds, and its command runs a program."""
     make_clean()
     buildah = ("buildah", "--root", d / "images", "--runroot", d / "run", "--storage-driver", "vfs")
     base = call(*buildah, "from", "scratch").strip()
@@ -94,7 +94,7 @@ def image(d):
 
 @test
 def clean_debian(d):
-    """Installed by apt in a Debian that has nothing else: command, manual, library, Python module, the libttsim ABI."""
+    """Installed by apt in a minimal Debian: command, manual, library, Python module, the libttsim ABI."""
     make_clean()
     for path in PACKAGES.glob("*.deb"):
         shutil.copy(path, CLEAN / "tmp")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python module, as its users have it: run by pytest with the plugin, against the library of the build."""
+"""The Python module as installed: run by pytest with the plugin, against the library of the build."""
 import json
 import os
 import pathlib
@@ -216,7 +216,7 @@ def test_chip():
 
 
 def test_explore(tile):
-    """Two cores store to one word: some timings give the other value; the tile is back at its start."""
+    """Two cores store to one word: some timings give the other value; the tile returns to its initial state."""
     for core, address, value, nops in (("t0", 0x6000, 1, 2), ("t1", 0x7000, 2, 12)):
         program = "    nop\n" * nops + f"    li a0, {value}\n    sw a0, 0x100(zero)\n    ebreak\n"
         tile.load(core, waitgate.Elf.assemble(program, address, tile.arch))
@@ -267,7 +267,7 @@ def test_plugin(pytester):
 
 
 def test_page(monkeypatch):
-    """The programs of docs/python.md do what the page says."""
+    """The programs of docs/python.md behave as the page says."""
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/python.md").read_text(), re.S | re.M)
     assert len(blocks) == 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the suites of bursts share: a device that skips and one that ticks everybody in every cycle do the same things at
- * random, and are in the same state wherever one looks.
+ * Shared by the suites of bursts: a device that skips cycles and one in lockstep execute the same random actions and
+ * must be in the same state at every check.
  */
 #ifndef BURST_RIG_H
 #define BURST_RIG_H
@@ -35,7 +35,7 @@ static void expect_same_frontends(const wg_tile *skips, const wg_tile *ticks)
             assert_int_equal(f->stalled_since, h->stalled_since);
         }
         for (uint8_t k = f->down_head; k != f->down_end; k++) {
-            unsigned a = f->down[k % WG_DOWN_RING], b = h->down[k % WG_DOWN_RING]; /* in whatever places */
+            unsigned a = f->down[k % WG_DOWN_RING], b = h->down[k % WG_DOWN_RING]; /* at any positions */
             assert_int_equal(a & ~(unsigned)WG_E_PLACE, b & ~(unsigned)WG_E_PLACE);
             assert_memory_equal(&f->pool[a & WG_E_PLACE], &h->pool[b & WG_E_PLACE], sizeof(wg_insn));
         }
@@ -46,7 +46,7 @@ static void expect_same_frontends(const wg_tile *skips, const wg_tile *ticks)
     }
 }
 
-/* At least so many bursts, and no more cycles of threads beside them. */
+/* At least `bursts` bursts, and at most `cycles` cycles of threads outside them. */
 __attribute__((unused)) static void expect_bursts(const wg_tile *t, uint64_t bursts, uint64_t cycles)
 {
     print_message("%llu bursts, %llu other cycles\n", (unsigned long long)t->fast_uses[WG_FAST_BURSTS],
@@ -55,7 +55,10 @@ __attribute__((unused)) static void expect_bursts(const wg_tile *t, uint64_t bur
     assert_true(t->fast_uses[WG_FAST_FRONTENDS] <= cycles);
 }
 
-/* `act` does something by `g`, and lets cycles pass; WG_SOAK=N: a hundred times as many runs, others for each N. */
+/*
+ * `act` performs a random action drawn from `g` and advances time. WG_SOAK=N: a hundred times as many runs, with a
+ * different set for each N.
+ */
 static void in_both_modes(void **state, unsigned runs, unsigned rounds, void (*act)(wg_device *dev, unsigned round),
                           void (*expect)(const wg_device *skips, const wg_device *ticks))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tile without cores and frontends, for tests of single units: three queues of Tensix words stand where the gates
- * are. A cycle runs phase B of the units that are due, then an optional request in phase C, then one head per thread
- * in phase E, by the same questions that the gates ask (holds, check, accept).
+ * A tile without cores and frontends, for tests of single units: three queues of Tensix words replace the gates. A
+ * cycle runs phase B of the units that are due, then an optional request in phase C, then one head per thread in phase
+ * E, with the same checks as at the gates (holds, check, accept).
  */
 #ifndef CONTROL_RIG_H
 #define CONTROL_RIG_H
@@ -151,7 +151,7 @@ static inline bool rig_busy(const rig *r)
     return wg_mover_busy(r->t) || !wg_tdma_idle(r->t);
 }
 
-/* Until everything has passed and completed; returns the cycles taken. */
+/* Runs until everything has passed and completed; returns the cycles taken. */
 static inline unsigned rig_drain(rig *r)
 {
     unsigned cycles = 0;
@@ -165,7 +165,7 @@ static inline unsigned rig_drain(rig *r)
     return cycles;
 }
 
-/* Executes one word alone and waits for its end. */
+/* Executes one word alone and waits for its completion. */
 static inline void rig_do(rig *r, unsigned thread, uint32_t word)
 {
     rig_push(r, thread, word);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microkernels for what has been measured of the cores and of what T cores push, one per row: cycles per
+ * Microkernels for the measurements of the cores and of what T cores push, one per row: cycles per
  * instruction of an unrolled body, from the difference of a long and a short run, so that start and end cancel out.
  *
  *     for (unsigned i = 0; i < CORE_ROWS; i++)
@@ -16,7 +16,7 @@
 
 typedef struct core_kernel {
     uint32_t word[8192];
-    unsigned n, counted; /* counted: instructions of the body whose cycles are asked for */
+    unsigned n, counted; /* counted: instructions of the body whose cycles are measured */
 } core_kernel;
 
 typedef struct core_row {
@@ -24,9 +24,9 @@ typedef struct core_row {
     double silicon;
     void (*setup)(core_kernel *k, uint32_t argument), (*body)(core_kernel *k, uint32_t argument);
     uint32_t argument;
-    bool hidden;     /* the loop's own two instructions run while something else is waited for */
-    uint8_t threads; /* so many T cores run it: T1, T0 and T1, all; 0: core B does */
-    const char *how; /* the mechanism in the model that makes the number */
+    bool hidden;     /* the loop's own two instructions are hidden behind another wait */
+    uint8_t threads; /* number of T cores that run it: T1, T0 and T1, all; 0: core B does */
+    const char *how; /* the mechanism in the model that produces the number */
     void (*prepare)(wg_device *dev);
     wg_arch_id arch;
 } core_row;
@@ -49,7 +49,7 @@ static inline uint32_t core_r(unsigned f7, unsigned rs2, unsigned rs1, unsigned 
 {
     return f7 << 25 | rs2 << 20 | rs1 << 15 | f3 << 12 | rd << 7 | 0x33;
 }
-/* To an earlier place, unless both are equal: as compilers do it, beyond a branch's reach over a jump. */
+/* Branches to an earlier place unless both are equal: beyond a branch's range over a jump, as compilers do it. */
 static inline void core_bne_back(core_kernel *k, unsigned rs1, unsigned rs2, unsigned label)
 {
     int back = 4 * ((int)label - (int)k->n);
@@ -112,7 +112,7 @@ static inline void core_setup_l1(core_kernel *k, uint32_t argument)
     core_setup_data(k, CORE_ROW_DATA);
 }
 
-/* A branch that is always taken, one that is taken every other time, one that is never predicted. */
+/* A branch that is always taken, one that is taken every second time, one that is never predicted. */
 static inline void core_body_taken(core_kernel *k, uint32_t argument)
 {
     (void)argument;
@@ -135,7 +135,7 @@ static inline void core_setup_unpredicted(core_kernel *k, uint32_t argument)
     core_word(k, 0x7C0u << 20 | T0 << 15 | 1 << 12 | 0x73);
 }
 
-/* ---- what T cores push: the words, and the state, that silicon was measured with ---- */
+/* ---- pushes by T cores: the words, and the state, used in the measurements on silicon ---- */
 
 enum {
     PUSH_NOP = 0x02000000,
@@ -150,9 +150,9 @@ enum {
     PUSH_SETRWC_DST = 0x37000004,
     PUSH_MOP = 0x01800000,
     PUSH_REPLAY = 0x04000000 | 17 << 4,
-    PUSH_DST_BY_8 = (int)0xB2000000 | 28 << 16 | 8 /* SETC16 ADDR_MOD_DST_SEC0: on by eight rows of Dst */
+    PUSH_DST_BY_8 = (int)0xB2000000 | 28 << 16 | 8 /* SETC16 ADDR_MOD_DST_SEC0: advance by eight rows of Dst */
 };
-/* What the start-up code of the card's software does: adjacent pushes shall not fuse, and there is no L0 data cache. */
+/* The start-up code of the card's software: adjacent pushes must not fuse, and there is no L0 data cache. */
 static inline void core_start_up(core_kernel *k)
 {
     core_li(k, T0, 1 << 18 | 1 << 3); /* cfg0.DisTriscCache, cfg0.DisLowCache */
@@ -170,13 +170,13 @@ static inline void core_body_fours(core_kernel *k, uint32_t word)
     core_body_push(k, word);
     k->counted = 16;
 }
-/* SrcA and SrcB are the Matrix Unit's, and nobody takes them back: one SETDVALID of thread 1, before any of them starts. */
+/* SrcA and SrcB belong to the Matrix Unit and stay there: one SETDVALID of thread 1, before any core starts. */
 static inline void core_prepare_banks(wg_device *dev)
 {
     wg_push(dev, 1, PUSH_SETDVALID);
     wg_advance(dev, 100);
 }
-/* An earlier matrix product has left its address modifiers in thread 1: each instruction goes on to the next block. */
+/* An earlier matrix product has left its address modifiers in thread 1: each instruction advances to the next block. */
 static inline void core_prepare_dirty(wg_device *dev)
 {
     core_prepare_banks(dev);
@@ -187,7 +187,7 @@ static inline void core_prepare_dirty_wh(wg_device *dev)
     core_prepare_banks(dev);
     wg_poke(dev, WG_SPACE_THREAD_CONFIG, 1 << 16 | 23 /* ADDR_MOD_DST_SEC0 */, 8);
 }
-/* Sixteen MVMUL, each eight rows of Dst further on, and a SETRWC that goes back to the first: recorded, or as a MOP. */
+/* Sixteen MVMULs, each eight rows of Dst further, and a SETRWC that returns to the first: recorded, or as a MOP. */
 static inline void core_setup_replay(core_kernel *k, uint32_t argument)
 {
     (void)argument;
@@ -343,7 +343,7 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
     wg_device *dev;
     if (!k || wg_create(&desc, &dev) != WG_OK)
         return 0;
-    /* The chase in L1: a ring of lines, longer than the L0 cache; in own RAM a word that points to itself. */
+    /* The pointer chase in L1: a ring of lines, larger than the L0 cache; in own RAM a word that points to itself. */
     for (uint32_t i = 0; i < 64; i++) {
         uint32_t at = CORE_ROW_DATA + 16 * i, next = CORE_ROW_DATA + 16 * ((i + 1) % 64);
         wg_write(dev, at, &next, 4);
@@ -356,7 +356,7 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
         core_start_up(k);
     row->setup(k, row->argument);
     unsigned result = k->n; /* where the address of the thread's result is loaded */
-    if (row->threads) {     /* its own time, as it was taken on silicon */
+    if (row->threads) {     /* its own time, as measured on silicon */
         core_li(k, A3, CORE_ROW_RESULT);
         core_li(k, A4, WALL_CLOCK);
         core_word(k, rv_i(0, A4, 2, A5, 0x03));
@@ -398,7 +398,9 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
     return cycles;
 }
 
-/* Cycles per counted instruction. The loop's own two instructions cost a cycle each, or are counted with a large body. */
+/*
+ * Cycles per counted instruction. The loop's own two instructions cost a cycle each, or are counted with a large body.
+ */
 static inline double core_row_cycles(const core_row *row, wg_profile profile)
 {
     enum { SHORT = 20, LONG = 60 };

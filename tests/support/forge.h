@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forged snapshots: of a device in the middle of anything, with fields changed and the checksum made right again.
- * Bytes from `source` decide everything; when they run out, all is zero.
+ * Forged snapshots: of a device in the middle of any activity, with fields changed and the checksum corrected. Bytes
+ * from `source` decide everything; after the last one all is zero.
  */
 #ifndef FORGE_H
 #define FORGE_H
@@ -26,14 +26,14 @@ static inline uint32_t forge_word(forge *f)
 }
 static inline uint32_t forge_below(forge *f, uint32_t n) { return forge_word(f) % n; }
 
-/* Numbers for a device's past; not those that forge it. */
+/* Random numbers for a device's past, independent of the forging. */
 static inline uint32_t forge_next(uint64_t *s)
 {
     *s = *s * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)(*s >> 32);
 }
 
-/* Threads with anything in them, cores that execute anything, a request to itself under way. */
+/* Threads with any contents, cores that execute anything, a request to the tile itself in flight. */
 static inline wg_device *forge_device(wg_arch_id arch, uint64_t seed)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .seed = seed % 3 ? 0 : seed};
@@ -69,7 +69,7 @@ static inline wg_device *forge_device(wg_arch_id arch, uint64_t seed)
     return dev;
 }
 
-/* One value of some field, or element of it, that `table` has in `data`. */
+/* Sets one field of `table`, or one element of it, in `data` to some value. */
 static inline void forge_field(forge *f, const wg_state_table *table, char *data)
 {
     for (;;) {
@@ -86,7 +86,7 @@ static inline void forge_field(forge *f, const wg_state_table *table, char *data
                      : how % 8 == 2 ? 0
                      : how % 8 == 3 ? how >> 8 & 31
                                     : (uint64_t)forge_word(f) << (field->width == 8 ? how >> 3 & 31 : 0);
-        if (how >> 27 == 0) /* seldom one that is out of range: it would be all that is noticed */
+        if (how >> 27 == 0) /* rarely out of range, since the first such value gets the snapshot refused */
             v = field->max + 1;
         else if (how % 8 > 2 && field->max < UINT64_MAX)
             v %= field->max + 1;
@@ -95,7 +95,7 @@ static inline void forge_field(forge *f, const wg_state_table *table, char *data
     }
 }
 
-/* The checksum stands behind eight letters and covers all that follows it. */
+/* The checksum follows eight letters and covers everything after it. */
 static inline void forge_sum(char *snapshot, size_t bytes)
 {
     uint64_t sum = wg_checksum(snapshot + 16, bytes - 16);
@@ -104,7 +104,7 @@ static inline void forge_sum(char *snapshot, size_t bytes)
 
 enum { FORGE_HEADER = 64 };
 
-/* How many bytes a snapshot has of state, L1, packets and loops; together, with the header, of all. */
+/* The number of bytes of a snapshot's state, L1, packets and loops; or of the whole, including the header. */
 static inline size_t forge_part(const char *snapshot, unsigned part)
 {
     static const uint8_t at[4][2] = {{32, 8}, {40, 8}, {48, 8}, {28, 4}};

@@ -46,7 +46,7 @@ static void model_tick(wg_tile *t, unsigned unit)
         wg_wake_at(&t->sched, wg_units[unit]->agent, u->done_at[u->head]);
 }
 
-/* Which part of the unpackers or packers an instruction is in. */
+/* The part of the unpackers or packers that executes an instruction. */
 static unsigned part_of(unsigned unit, const wg_insn *insn)
 {
     return unit == WG_UNIT_UNPACK ? insn->word >> 23 & 1 : 0;
@@ -73,7 +73,7 @@ static bool model_busy(const wg_tile *t, unsigned unit, unsigned thread)
     return false;
 }
 
-/* What a wait condition sees: of the Mover, any thread. */
+/* A wait condition's view: for the Mover, of any thread. */
 static bool model_condition(const wg_tile *t, unsigned unit, unsigned thread, unsigned part)
 {
     if (unit != WG_UNIT_MOVER)
@@ -127,7 +127,7 @@ MODEL(CONFIG)
 MODEL(MISC)
 MODEL(MOVER)
 
-/* Takes the place of the library's own table. */
+/* Replaces the library's own table. */
 const wg_unit_ops *const wg_units[WG_UNIT_COUNT] = {
     [WG_UNIT_SYNC] = &wg_sync_unit, [WG_UNIT_UNPACK] = &UNPACK_ops, [WG_UNIT_MATRIX] = &MATRIX_ops,
     [WG_UNIT_PACK] = &PACK_ops,     [WG_UNIT_VECTOR] = &VECTOR_ops, [WG_UNIT_SCALAR] = &SCALAR_ops,
@@ -218,7 +218,7 @@ void fr_push_fused(fr *r, unsigned thread, const uint32_t *words, unsigned count
     offer(r, &r->from_t[thread], words, count);
 }
 
-/* One request per source and cycle; a refused one is offered again when the frontend says that there is room. */
+/* One request per source and cycle; a refused one is offered again when the frontend signals room. */
 static void serve(fr *r, fr_source *s, unsigned thread, wg_core_id core)
 {
     if (s->head == s->count)

@@ -3,7 +3,7 @@
  * The three frontends and the Sync Unit on a tile without cores, for tests to the cycle.
  *
  *     sources of pushes (phase H) ──> frontends ──> Sync Unit, and model units for the eight other kinds
- *     a callback (phase C) stands for the regions
+ *     a callback (phase C) replaces the regions
  *
  * A model unit takes one instruction per `interval` cycles and completes it after `latency`; a test may
  * also declare it busy, or let it hold a thread, from outside. Time starts at cycle FR_START. A word that
@@ -42,7 +42,7 @@ typedef struct fr_unit {
     uint8_t declared_busy[4]; /* per part: threads */
     uint8_t declared_hold;    /* threads */
     uint16_t hold_reason;
-    bool refuses; /* "unit busy", until told otherwise */
+    bool refuses; /* "unit busy", until reset */
 } fr_unit;
 
 typedef struct fr {
@@ -50,7 +50,7 @@ typedef struct fr {
     wg_tile *t;
     fr_unit unit[WG_UNIT_COUNT];
     fr_source from_t[3], from_b[3];
-    uint64_t offer_from;           /* for what is offered next */
+    uint64_t offer_from;           /* for the next offers */
     void (*regions)(struct fr *r); /* phase C, in every cycle; with `only_when_due`, when WG_AGENT_REGIONS is due */
     void (*cores)(struct fr *r);   /* phase I, when WG_AGENT_CORE_T0 is due */
     bool only_when_due;
@@ -68,10 +68,10 @@ void fr_push_fused(fr *r, unsigned thread, const uint32_t *words, unsigned count
 void fr_push_b(fr *r, unsigned thread, uint32_t word);
 void fr_cycle(fr *r);
 void fr_run(fr *r, uint64_t cycles);
-/* How many requests the source got rid of. */
+/* The number of requests accepted from the source. */
 unsigned fr_taken(const fr *r, unsigned thread);
 uint64_t fr_taken_at(const fr *r, unsigned thread, unsigned n);
-/* The n-th event of a kind by an agent (-1: any); NULL: there are not so many. */
+/* The n-th event of a kind by an agent (-1: any); NULL: fewer than that. */
 const wg_event *fr_event(const fr *r, wg_event_kind kind, int agent, unsigned n);
 unsigned fr_event_count(const fr *r, wg_event_kind kind, int agent);
 /* The cycle in which the thread's n-th instruction passed the gate, relative to FR_START; WG_NEVER: it has not. */
@@ -80,11 +80,11 @@ uint32_t fr_issued_word(const fr *r, unsigned thread, unsigned n);
 /* Occurrences of a finding. */
 uint64_t fr_found(const fr *r, wg_finding_code code);
 const wg_finding *fr_finding(const fr *r, wg_finding_code code);
-/* From outside, at a cycle boundary. */
+/* Called from outside, at a cycle boundary. */
 void fr_busy(fr *r, wg_unit unit, unsigned part, unsigned thread, bool busy);
 void fr_hold(fr *r, wg_unit unit, unsigned thread, bool hold, wg_stall_reason reason);
 
-/* Instructions. Units by an instruction that has no operands to mind. */
+/* Instructions. For each unit one without operands of interest. */
 #define I_NOP UINT32_C(0x02000000)
 #define I_MOP(template_, count1, mask) \
     (UINT32_C(0x01000000) | (uint32_t)(template_) << 23 | (uint32_t)(count1) << 16 | (mask))

@@ -17,7 +17,7 @@ static inline void host_modes(unsigned i)
 {
     _mm_setcsr(0x1F80u | (i & 3) << 13 | (i >> 2 & 1) << 15 | (i >> 3 & 1) << 6);
 }
-/* They are still those; from here on the usual ones. */
+/* Checks that they are unchanged, and restores the usual ones. */
 static inline void host_modes_end(unsigned i)
 {
     unsigned kept = _mm_getcsr() & ~0x3Fu;

@@ -30,7 +30,7 @@ static inline golden_case golden_case_of(unsigned i)
     return c;
 }
 
-/* Exponents near each other, now and then a zero, an extreme or a far one. */
+/* Close exponents, with an occasional zero, an extreme or a distant one. */
 static inline uint32_t golden_src(wg_rng *r, const golden_case *c)
 {
     uint64_t x = wg_rng_next(r);

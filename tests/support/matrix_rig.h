@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tile of which only the Matrix Unit lives, for its tests. A cycle is phase B (if the unit is due) and phase E:
+ * A tile on which only the Matrix Unit runs, for its tests. A cycle is phase B (if the unit is due) and phase E:
  * mrig_issue() offers a word as a gate would, cycle after cycle, until it is accepted.
  */
 #ifndef MATRIX_RIG_H
@@ -47,7 +47,7 @@ static inline void mrig_free(mrig *r)
     free(r);
 }
 
-/* On to the next cycle, up to and including its phase B. */
+/* Advances to the next cycle, up to and including its phase B. */
 static inline void mrig_cycle(mrig *r)
 {
     wg_schedule *s = &r->t->sched;
@@ -70,7 +70,7 @@ static inline bool mrig_offer(mrig *r, unsigned thread, uint32_t word)
     return true;
 }
 
-/* The cycle in which it was accepted; WG_NEVER if it was not within 50. */
+/* Returns the cycle of acceptance; WG_NEVER if it was not accepted within 50. */
 static inline uint64_t mrig_issue(mrig *r, unsigned thread, uint32_t word)
 {
     for (r->refusals = 0; r->refusals < 50; r->refusals++) {
@@ -87,7 +87,7 @@ static inline void mrig_drain(mrig *r)
         mrig_cycle(r);
 }
 
-/* Issues, and waits for the unit to be empty; the cycles from acceptance to completion. */
+/* Issues, and waits for the unit to be empty; returns the cycles from acceptance to completion. */
 static inline uint64_t mrig_run(mrig *r, uint32_t word)
 {
     uint64_t from = mrig_issue(r, 0, word);
@@ -109,7 +109,7 @@ static inline void mrig_tcfg(mrig *r, wg_tcfg_id id, uint32_t value)
     r->t->regs.config.changes++;
 }
 
-/* The formats of both sources, as WH's configuration and BH's data say it. */
+/* The formats of both sources: on WH by configuration, on BH by the data. */
 static inline void mrig_formats(mrig *r, unsigned a, unsigned b)
 {
     mrig_cfg(r, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA, a);
@@ -133,7 +133,7 @@ static inline bool mrig_found(const mrig *r, wg_finding_code code)
     return false;
 }
 
-/* AddrMod 1 as tests use it: SrcA += 16, SrcB += 8, Dst += 8, fidelity + 1. */
+/* The tests' AddrMod 1: SrcA += 16, SrcB += 8, Dst += 8, fidelity + 1. */
 static inline void mrig_addr_mod_1(mrig *r)
 {
     mrig_tcfg(r, WG_TCFG_ADDR_MOD_AB_SEC1_SrcAIncr, 16);

@@ -75,7 +75,7 @@ static inline uint32_t counter(wg_grid *g, unsigned x, unsigned y, unsigned noc,
     return get(g, x, y, NIU0 + 0x10000 * noc + 0x200 + 4 * index);
 }
 
-/* What a request's registers hold, in the order of writing: pairs of offset and value; returns how many. */
+/* The contents of a request's registers, in writing order: pairs of offset and value; returns how many. */
 static inline unsigned noc_words(wg_arch_id arch, const noc_request *r, uint32_t out[][2])
 {
     const noc_regs *m = &noc_map[arch];
@@ -102,7 +102,7 @@ static inline unsigned noc_words(wg_arch_id arch, const noc_request *r, uint32_t
     return n;
 }
 
-/* From the host, in no time: the request starts now. */
+/* Issues a request by the host, in no time: it starts now. */
 static inline void issue(wg_grid *g, unsigned x, unsigned y, const noc_request *r)
 {
     uint32_t words[16][2];
@@ -111,7 +111,7 @@ static inline void issue(wg_grid *g, unsigned x, unsigned y, const noc_request *
         put(g, x, y, NIU0 + 0x10000 * r->noc + words[i][0], words[i][1]);
 }
 
-/* By a program: uses T0, T1; waits first until the initiator is free. */
+/* Issues a request by a program: uses T0, T1; waits first until the initiator is free. */
 static inline void rv_issue(rv *p, wg_arch_id arch, const noc_request *r)
 {
     uint32_t words[16][2];
@@ -165,7 +165,7 @@ static inline bool has_finding(wg_grid *g, unsigned x, unsigned y, const char *c
     return false;
 }
 
-/* Lets time pass until the word has this value; the number of the cycle after which it had. */
+/* Advances time until the word has this value; returns the number of the cycle after which it had. */
 static inline uint64_t cycle_of(wg_grid *g, unsigned x, unsigned y, uint64_t address, uint32_t value)
 {
     for (unsigned i = 0; i < 20000; i++) {

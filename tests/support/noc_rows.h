@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has been measured of Blackhole's NoC and DRAM, one row each, as profile `silicon` has it. */
+/* Measurements of Blackhole's NoC and DRAM, one row each, for profile `silicon`. */
 #ifndef NOC_ROWS_H
 #define NOC_ROWS_H
 
@@ -38,8 +38,10 @@ static inline double noc_row_hop(unsigned argument)
     return (double)(noc_write_latency(16, 11) - noc_write_latency(2, 2)) / 23;
 }
 
-/* How long so many bytes take from (2, 2) to (4, 2) that begin `lead` cycles after as much from (1, 2) to (5, 2), if
- * that does. */
+/*
+ * Cycles of a transfer of `bytes` from (2, 2) to (4, 2); with `both`, it begins `lead` cycles after an equal one from
+ * (1, 2) to (5, 2).
+ */
 static inline uint64_t noc_flow(bool both, unsigned lead, unsigned bytes)
 {
     wg_grid *g = noc_silicon();
@@ -59,14 +61,16 @@ static inline uint64_t noc_flow(bool both, unsigned lead, unsigned bytes)
     wg_grid_destroy(g);
     return took;
 }
-/* How much later than alone a flow ends over whose link another one goes that began at the same time. The card's flows
- * were of 64 transfers of 16 KiB. */
+/*
+ * How much longer a flow takes when another one that began at the same time shares its link. On the card, flows were 64
+ * transfers of 16 KiB.
+ */
 static inline double noc_row_sharing(unsigned bytes)
 {
     return (double)(noc_flow(true, 0, bytes) - noc_flow(false, 0, bytes));
 }
 
-/* Bytes per cycle of one DRAM channel, for so many readers. */
+/* Bytes per cycle of one DRAM channel, for `readers` readers. */
 static inline double noc_row_dram(unsigned readers)
 {
     wg_grid *g = noc_silicon();
@@ -81,7 +85,7 @@ static inline double noc_row_dram(unsigned readers)
                              .ret = 0x40000,
                              .targ_at = at(0, 0),
                              .ret_at = at(x, y)};
-            /* a request is of 1.5 MiB at most, what L1 holds behind 0x40000 */
+            /* a request is at most 1.5 MiB, the L1 available from 0x40000 on */
             r.len = r.len > 0x100000 ? 0x100000 : r.len;
             issue(g, x, y, &r);
             n++;

@@ -13,7 +13,7 @@
 #include "num/l1_formats.h"
 
 enum { PR_LAST = 1, PR_FLUSH = 2, PR_CONCAT = 16, PR_OVERRIDE = 128, PR_ZERO = 1 << 12, PR_STRIDED = 1 << 17 };
-enum { PR_L1 = 0x4000 }; /* where pr_new() lets packer 0 write; 0x1000 further for each packer behind it */
+enum { PR_L1 = 0x4000 }; /* packer 0's output address in pr_new(); 0x1000 more for each further packer */
 #define PR_PACR(select, more) (UINT32_C(0x41000000) | (uint32_t)(select) << 8 | (uint32_t)(more))
 #define PR_SET(r, packer, name, value) \
     ur_set((r), \
@@ -73,7 +73,7 @@ static inline void pr_mark_dst(ur *r)
             pr_bf16(r, row, column, pr_mark(row, column));
 }
 
-/* One instruction on the unit alone, to its end. */
+/* Executes one instruction on the unit alone, to its completion. */
 static inline void pr_do(ur *r, unsigned thread, uint32_t word)
 {
     wg_schedule *s = &r->t->sched;

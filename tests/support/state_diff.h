@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two devices whose hashes differ: the first state that does, in words. */
+/* Describes the first state that differs between two devices whose hashes differ. */
 #ifndef STATE_DIFF_H
 #define STATE_DIFF_H
 

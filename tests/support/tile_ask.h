@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to the regions of a tile, made by hand: what a core's load or store would be answered. */
+/* Requests to the regions of a tile, made by hand: the answers that a core's load or store would get. */
 #ifndef WG_TILE_ASK_H
 #define WG_TILE_ASK_H
 
@@ -19,7 +19,7 @@ static inline wg_device *make(wg_arch_id arch)
     return dev;
 }
 
-/* What the last request was answered. */
+/* The answer to the last request. */
 typedef struct answer {
     wg_region_answer what;
     uint32_t value;
@@ -51,7 +51,7 @@ static inline answer ask(wg_device *dev, unsigned core, wg_request_kind kind, ui
 static inline answer load(wg_device *dev, unsigned core, uint32_t address)
 {
     answer a = ask(dev, core, WG_REQ_READ, address, 4, 0);
-    dev->tile->sched.now += 8; /* each load is over before the next */
+    dev->tile->sched.now += 8; /* each load completes before the next */
     return a;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host of the libttsim ABI, written against its public description alone: load the shared object, find the chip in
+ * A host of the libttsim ABI, written only from its public description: load the shared object, find the chip in
  * configuration space, aim a TLB window of BAR 0 at a tile, read and write.
  */
 #ifndef TTSIM_HOST_H
@@ -37,7 +37,7 @@ static inline void *symbol(lib *l, const char *name)
     return address;
 }
 
-/* dlsym() returns data pointers; ISO C has no other way from there to a function. */
+/* dlsym() returns data pointers; ISO C has no other conversion from them to function pointers. */
 #define FUNCTION(l, member, name) *(void **)&(l)->member = symbol(l, name)
 
 static inline const char *library_of(wg_arch_id arch) { return arch == WG_ARCH_BH ? WG_LIBTTSIM_BH : WG_LIBTTSIM_WH; }
@@ -119,7 +119,7 @@ static inline void release_t1(lib *l, uint32_t base)
     put32(l, SOFT_RESET, CORES_IN_RESET & ~RESET_T1);
 }
 
-/* What the library has written to a file, which is then removed. */
+/* The contents of a file that the library has written; the file is then removed. */
 static inline void take_file(const char *path, char *text, size_t bytes)
 {
     FILE *file = fopen(path, "r");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Auto TTSync, from both sides: the gate, and the hooks that load/store units and regions call. An access
- * is emitted at a cycle boundary; a region processes it when it is told that it may.
+ * Auto TTSync, from both sides: the gate, and the hooks that load/store units and regions call. An access is emitted at
+ * a cycle boundary; a region processes it when the hooks allow it.
  */
 #ifndef WG_TEST_TTSYNC_RIG_H
 #define WG_TEST_TTSYNC_RIG_H
@@ -64,7 +64,7 @@ static inline void process(fr *r)
     }
 }
 
-/* Emitted now; the region sees it `travel` cycles from now. */
+/* Emitted now; the region sees it after `travel` cycles. */
 static inline access *emit(fr *r, region *g, wg_path path, uint32_t address, bool is_write, unsigned travel)
 {
     access *a = &g->a[g->count++];

@@ -55,7 +55,7 @@ static inline ur *ur_new(wg_arch_id arch)
     return r;
 }
 
-/* Nobody watches any more: shortcuts may be taken. */
+/* Removes the observer: shortcuts may be taken. */
 static inline void ur_unwatch(ur *r)
 {
     r->t->watched = 0;
@@ -71,7 +71,7 @@ static inline void ur_free(ur *r)
     free(r);
 }
 
-/* Configuration was changed behind the Configuration Unit's back. */
+/* Marks configuration as changed without the Configuration Unit. */
 static inline void ur_touch(ur *r) { r->t->regs.config.changes++; }
 static inline void ur_set(ur *r, wg_cfg_id id, uint32_t value)
 {
@@ -88,7 +88,7 @@ static inline void ur_thread(ur *r, unsigned thread, wg_tcfg_id id, uint32_t val
 #define UR_SEC(r, u, name, value) ur_set(r, (u) ? WG_CFG_THCON_SEC1_##name : WG_CFG_THCON_SEC0_##name, value)
 #define UR_UNP(r, u, name, value) ur_set(r, (u) ? WG_CFG_UNP1_##name : WG_CFG_UNP0_##name, value)
 
-/* Uncompressed faces of 16 rows, `in` to `out`, context 0, from L1 address `base` (behind a header of 16 bytes). */
+/* Uncompressed faces of 16 rows, `in` to `out`, context 0, from L1 address `base` (after a header of 16 bytes). */
 static inline void ur_face(ur *r, unsigned u, unsigned in, unsigned out, uint32_t base)
 {
     const wg_cfg_field *f = &wg_cfg_fields[r->t->arch->id][u ? WG_CFG_THCON_SEC1_REG0_TileDescriptor
@@ -122,7 +122,7 @@ static inline void ur_run(ur *r, unsigned cycles)
     while (cycles--)
         wg_tile_cycle(r->t);
 }
-/* From appointment to appointment, as the engine does; up to and without cycle `end`. */
+/* Skips from wake-up to wake-up, as the engine does; up to but excluding cycle `end`. */
 static inline void ur_skip_to(ur *r, uint64_t end)
 {
     while (r->t->sched.now < end) {
@@ -137,7 +137,7 @@ static inline void ur_skip_to(ur *r, uint64_t end)
     }
 }
 
-/* One instruction on the unit alone, to its end. */
+/* Executes one instruction on the unit alone, to its completion. */
 static inline void ur_do(ur *r, unsigned thread, uint32_t word)
 {
     wg_schedule *s = &r->t->sched;
@@ -155,7 +155,7 @@ static inline void ur_do(ur *r, unsigned thread, uint32_t word)
     assert_false(wg_unpack_unit.busy(r->t, thread));
 }
 
-/* The n-th event of a kind by an agent; NULL: there are not so many. */
+/* The n-th event of a kind by an agent; NULL: fewer than that. */
 static inline const wg_event *ur_event(const ur *r, wg_event_kind kind, unsigned agent, unsigned n)
 {
     for (unsigned i = 0; i < r->events; i++)
@@ -177,7 +177,7 @@ static inline uint64_t ur_found(const ur *r, wg_finding_code code)
     return count;
 }
 
-/* UNPACR's operands that most tests use: MultiContextMode, Last. */
+/* The UNPACR operands that most tests use: MultiContextMode, Last. */
 #define UR_UNPACR(u, more) (UINT32_C(0x42000081) | (uint32_t)(u) << 23 | (uint32_t)(more))
 #define UR_NOP(u, more) (UINT32_C(0x43000000) | (uint32_t)(u) << 23 | (uint32_t)(more))
 enum { UR_FLIP = 1 << 6 };

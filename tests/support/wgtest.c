@@ -40,7 +40,7 @@ void wg_test_seed(uint64_t seed)
     wg_test_at(variables, "seed %llu", (unsigned long long)seed);
 }
 
-/* After every test, failed or not. */
+/* Runs after every test, failed or not. */
 static int tell(void **state)
 {
     const run *r = *state;
@@ -51,7 +51,7 @@ static int tell(void **state)
     return 0;
 }
 
-/* cmocka calls the wrapper; it notes that the test came back, which a failed assertion prevents. */
+/* cmocka calls the wrapper; it records that the test returned, which a failed assertion prevents. */
 static void wrapper(void **state)
 {
     run *r = *state;

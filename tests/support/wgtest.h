@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thin layer over cmocka: which clauses and instructions a test speaks for.
+ * A thin layer over cmocka: which clauses and instructions a test covers.
  *
  *     static void test_bubble(void **state) { … assert_int_equal(…); }
  *     static const wg_test tests[] = {
@@ -9,7 +9,7 @@
  *     };
  *     WG_MAIN("wait_gate", tests)
  *
- * A test registered for both architectures runs once per architecture; wg_test_arch(state) says which.
+ * A test registered for both architectures runs once per architecture; wg_test_arch(state) tells which.
  * `clauses` and `covers` are separated by spaces; covers are INSTRUCTION:value or INSTRUCTION:timing.
  * With WG_TEST_REPORT=FILE in the environment, one line per (test, architecture) is appended to it:
  * suite, test, architecture, pass|fail, clauses, covers (tab separated).
@@ -29,7 +29,7 @@
 
 enum { WG_BH = 1, WG_WH = 2 };
 
-/* Under the thread sanitizer, what time and memory take says nothing about the program. */
+/* Under the thread sanitizer, time and memory use say nothing about the program. */
 #if defined(__SANITIZE_THREAD__)
 #define WG_THREAD_SANITIZER 1
 #elif defined(__has_feature)
@@ -53,8 +53,8 @@ enum { WG_BH = 1, WG_WH = 2 };
 #endif
 
 /*
- * How often a random suite goes round: `usual` times, `soak` times with WG_SOAK=1. A sanitizer looks for wrong accesses, not for
- * wrong results, and the same accesses come again soon: there a quarter of the rounds will do.
+ * Rounds of a random suite: `usual`, or `soak` with WG_SOAK=1. A sanitizer looks for wrong accesses, not for wrong
+ * results, and the same accesses soon repeat: there a quarter of the rounds suffices.
  */
 static inline uint64_t wg_test_rounds(uint64_t usual, uint64_t soak)
 {
@@ -64,12 +64,12 @@ static inline uint64_t wg_test_rounds(uint64_t usual, uint64_t soak)
     return WG_ADDRESS_SANITIZER || WG_THREAD_SANITIZER ? (usual + 3) / 4 : usual;
 }
 
-/* WG_RANDOM_FIRST, or 0: the seed to begin with; WG_RANDOM_PROGRAMS, or else: the number of seeds. */
+/* WG_RANDOM_FIRST, or 0: the first seed; WG_RANDOM_PROGRAMS, or `otherwise`: the number of seeds. */
 uint64_t wg_test_first(void);
 uint64_t wg_test_count(uint64_t otherwise);
 /*
- * What a failure names from here on, e.g. "seed 3, round 7", and the variables that repeat it. The command that repeats a
- * failing test is printed in any case.
+ * What a failure reports from here on, e.g. "seed 3, round 7", and the variables that repeat it. The command that
+ * repeats a failing test is always printed.
  */
 __attribute__((format(printf, 2, 3))) void wg_test_at(const char *variables, const char *place, ...);
 /* The same for a test that takes its seeds from wg_test_first() and wg_test_count(). */

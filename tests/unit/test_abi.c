@@ -69,7 +69,7 @@ static void test_boots_t1_at_its_vector(void **state)
     end(&l);
 }
 
-/* Hold and release with no clock between is a reset all the same: the new program runs. */
+/* A reset and its release with no clock between still reset the core: the new program runs. */
 static void test_resets_between_clocks(void **state)
 {
     lib l = start(state);
@@ -100,7 +100,7 @@ static void test_tiles_are_apart(void **state)
     end(&l);
 }
 
-/* A tile that is touched late has the same clock as the others. */
+/* A tile that is first used late has the same clock as the others. */
 static void test_one_clock(void **state)
 {
     lib l = start(state);
@@ -134,7 +134,7 @@ static void test_multicast(void **state)
     end(&l);
 }
 
-/* An access over the end of a window goes on in the next one, which points elsewhere. */
+/* An access that crosses the end of a window continues in the next one, which points elsewhere. */
 static void test_across_windows(void **state)
 {
     lib l = start(state);
@@ -271,7 +271,7 @@ static void test_on_finding(void **state)
     }
 }
 
-/* WAITGATE_ON_FINDING=exit ends the process with status 2, and only that does. */
+/* WAITGATE_ON_FINDING=exit ends the process with status 2; no other value does. */
 static void test_exit_on_finding(void **state)
 {
     rv p = rv_at(0);
@@ -294,7 +294,7 @@ static void test_exit_on_finding(void **state)
     assert_int_equal(WEXITSTATUS(status), 2);
 }
 
-/* A value that means nothing is said, and counts as a warning. */
+/* An invalid value is reported, and counts as a warning. */
 static void test_bad_environment(void **state)
 {
     static const char *const bad[][3] = {{"WAITGATE_SEED", "banana", "not a number"},
@@ -366,8 +366,8 @@ static unsigned clocks_of_mvmuls(void **state, const char *profile)
 }
 
 /*
- * Timing is as measured, unless WAITGATE_PROFILE says otherwise: six cycles per block of Dst, not five, and the last product is
- * in the unit for seven cycles instead of five.
+ * Timing is as measured unless WAITGATE_PROFILE says otherwise: six cycles per block of Dst instead of five, and the
+ * last product occupies the unit for seven cycles instead of five.
  */
 static void test_profile(void **state)
 {
@@ -376,7 +376,7 @@ static void test_profile(void **state)
     assert_int_equal(silicon, documented + 10 + 2);
 }
 
-/* WAITGATE_CHECK: the report comes when the host lets go, as text or JSON; %p is the process. */
+/* WAITGATE_CHECK: the report is written when the host lets go, as text or JSON; %p is the process. */
 static void test_check(void **state)
 {
     static const struct {
@@ -391,7 +391,7 @@ static void test_check(void **state)
         lib l = start(state);
         rv p = rv_at(0);
         rv_li(&p, T0, 0x30000);
-        rv_lw(&p, A0, 0, T0); /* nobody has written it */
+        rv_lw(&p, A0, 0, T0); /* never written */
         rv_add(&p, A0, A0, A0);
         rv_done(&p);
         prepare(&l, &p);
@@ -440,7 +440,7 @@ static void test_check_firmware(void **state)
     }
 }
 
-/* WAITGATE_CHECKS: others than races. What the host has written is given. */
+/* WAITGATE_CHECKS: checks other than races. Data written by the host counts as initialised. */
 static void test_checks(void **state)
 {
     char path[64], text[8192] = "";
@@ -454,7 +454,7 @@ static void test_checks(void **state)
     rv_li(&p, T0, 0x20000);
     rv_lw(&p, A0, 0, T0); /* the host has written it */
     rv_li(&p, T0, 0x30000);
-    rv_sw(&p, A0, 0, T0); /* nobody has */
+    rv_sw(&p, A0, 0, T0); /* never written */
     rv_done(&p);
     prepare(&l, &p);
     put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);

@@ -110,7 +110,10 @@ static bool wait_for(lib *l, uint64_t address, uint32_t value)
     return false;
 }
 
-/* One window to all Tensix tiles: held, given their program, let go. Each says who it is and counts at one place. */
+/*
+ * One window to all Tensix tiles: hold them in reset, load the program, release them. Each records its coordinates and
+ * increments one counter.
+ */
 static void test_multicast_start(void **state)
 {
     enum { ID = 0x2000, COUNTER = 0x3000 };
@@ -168,7 +171,7 @@ static void test_multicast_start(void **state)
     end(&l);
 }
 
-/* DRAM holds what was written through a window, on every tile of the channel. */
+/* DRAM holds data written through a window, on every tile of the channel. */
 static void test_dram(void **state)
 {
     lib l = start_with_memory(state);
@@ -218,7 +221,10 @@ static void test_noc_reaches_host_memory(void **state)
 }
 
 /* DRAM to L1, a neighbour's L1, and back to DRAM: two tiles, started by one multicast write. */
-/* A callback that calls the library: letting go of the card takes effect when the card's work is done, all else is refused. */
+/*
+ * A callback that calls the library: releasing the card takes effect when the card's work is done; everything else is
+ * refused.
+ */
 static lib called;
 static unsigned calls;
 static void reenter(uint64_t address, void *to, uint32_t bytes)
@@ -315,7 +321,7 @@ static void test_two_tiles(void **state)
     end(&l);
 }
 
-/* The same with more host threads, and in a forked child whose parent had started them. */
+/* The same with more host threads, and in a forked child whose parent had started threads. */
 static void test_threads_and_fork(void **state)
 {
     setenv("WAITGATE_THREADS", "3", 1);
@@ -345,14 +351,14 @@ static void test_harvested(void **state)
     lib l = start_with_memory(state);
     unsetenv("WAITGATE_HARVESTED");
     bool bh = l.arch == WG_ARCH_BH;
-    /* Translated coordinates have no gap: what is fused off is last. */
+    /* Translated coordinates have no gap: harvested columns or rows come last. */
     at(&l, bh ? 3 : 20, bh ? 5 : 20);
     put32(&l, 0x100, 0x77);
     uint32_t direct = 0;
     l.tile_read(bh ? 4 : 3, bh ? 5 : 4, 0x100, &direct, 4);
     assert_int_equal(direct, 0x77);
     l.tile_read(bh ? 3 : 3, bh ? 5 : 3, 0x100, &direct, 4);
-    assert_int_equal(direct, 0); /* nothing is there */
+    assert_int_equal(direct, 0); /* nothing is mapped there */
     end(&l);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several chips behind one library, as tt-umd's shared mode has them: found by PCI device number, each with BARs of its own, one
- * clock, links up. Which they are comes from a descriptor beside the library, or from the environment.
+ * Several chips behind one library, as in tt-umd's shared mode: found by PCI device number, each with BARs of its own,
+ * one clock, links up. A descriptor next to the library, or the environment, describes them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void at_channel(lib *c, unsigned channel)
     c->y = c->arch == WG_ARCH_BH ? 25 : channel < 8 ? 16 : 17;
 }
 
-/* Sends a line over the link of a channel, by the host's writes. */
+/* Sends a line over the link of a channel, by writes of the host. */
 static void send_line(lib *c, uint32_t value)
 {
     put32(c, DATA, value);
@@ -82,7 +82,7 @@ static void test_two_chips(void **state)
     end(&l);
 }
 
-/* Writes the descriptor, and a link to the library, into a new folder; returns the latter's path. */
+/* Writes the descriptor, and a link to the library, into a new folder; returns the path of the link. */
 static const char *folder_with(char *folder, const char *descriptor, wg_arch_id arch, char *path, size_t bytes)
 {
     char name[512];
@@ -107,7 +107,7 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-/* In both styles, with all that hosts read besides. */
+/* In both styles, with everything else that hosts read. */
 static void test_descriptor(void **state)
 {
     const bool bh = wg_test_arch(state) == WG_ARCH_BH;
@@ -145,7 +145,7 @@ static void test_descriptor(void **state)
     }
 }
 
-/* A wrong descriptor: a sentence, and one chip. */
+/* A wrong descriptor gives an error message and a single chip. */
 static void test_wrong(void **state)
 {
     const bool bh = wg_test_arch(state) == WG_ARCH_BH;
@@ -188,7 +188,7 @@ static void test_wrong(void **state)
     }
 }
 
-/* Random changes to a descriptor: the library starts with some chips, or does not, and lives. */
+/* Random changes to a descriptor: the library starts with some chips or refuses, and never crashes. */
 static void test_hostile(void **state)
 {
     static const char *const pieces[] = {
@@ -224,7 +224,7 @@ static void test_hostile(void **state)
     assert_int_equal(status, 0);
 }
 
-/* A link to a chip that is not there: the library says so, and does not start. */
+/* A link to a chip that does not exist: the library reports it and does not start. */
 static void test_no_such_chip(void **state)
 {
     const bool bh = wg_test_arch(state) == WG_ARCH_BH;
@@ -242,7 +242,7 @@ static void test_no_such_chip(void **state)
     remove_folder(folder);
 }
 
-/* A report of each chip has its number in its name. */
+/* Each chip's report has the chip's number in its name. */
 static void test_files(void **state)
 {
     char name[2][256], text[1 << 14];

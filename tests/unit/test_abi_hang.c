@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hang behind the libttsim ABI: what a host is told when it leaves, when a signal asks, and when it only waits. What is
- * said on standard error is read from a child.
+ * A hang behind the libttsim ABI: what is reported to a host when it leaves, on a signal, and while it only waits.
+ * Standard error is read from a child.
  */
 #include <elf.h>
 #include <signal.h>
@@ -54,7 +54,7 @@ static void prepare(lib *l, kernel which)
 
 static char said[1 << 16];
 
-/* Runs the host in a child; what it says is in `said`. Returns its status. */
+/* Runs the host in a child, with its messages in `said`. Returns its status. */
 static int host(void **state, void (*run)(lib *), const char *name, const char *value)
 {
     int out[2], status = -1;
@@ -102,7 +102,7 @@ static void leaves_stuck(lib *l)
     end(l);
 }
 
-/* Stuck for certain: the host is told when it leaves. */
+/* Certainly stuck: reported when the host leaves. */
 static void test_at_exit(void **state)
 {
     assert_int_equal(WEXITSTATUS(host(state, leaves_stuck, NULL, NULL)), 7);
@@ -156,12 +156,12 @@ static void works_with_it(lib *l)
     end(l);
 }
 
-/* The host lets time pass and writes nothing, and only cores that poll act: told once. */
+/* The host lets time pass and writes nothing, and only polling cores act: reported once. */
 static void test_only_waits(void **state)
 {
     assert_int_equal(WEXITSTATUS(host(state, only_waits, NULL, NULL)), 7);
     SAYS("only polling cores move, and the host only waits");
-    SAYS("it polls 0x00020010");
+    SAYS("polls 0x00020010 until it is no longer 0");
     assert_int_equal(times(said, "waitgate: cycle"), 1);
     assert_int_equal(WEXITSTATUS(host(state, only_reads, NULL, NULL)), 7);
     assert_int_equal(times(said, "waitgate: cycle"), 1);
@@ -226,7 +226,7 @@ static void takes_nothing_along(lib *l)
     }
 }
 
-/* A signal gets a report, and then its way; a host's own handler stays. */
+/* A signal gives a report and then has its usual effect; a host's own handler stays. */
 static void test_signal(void **state)
 {
     int status = host(state, is_interrupted, NULL, NULL);
@@ -243,7 +243,7 @@ static void test_signal(void **state)
     assert_int_equal(WEXITSTATUS(host(state, takes_nothing_along, NULL, NULL)), 7);
 }
 
-/* WAITGATE_HANG_REPORT: all of it, as text or JSON. */
+/* WAITGATE_HANG_REPORT: the whole report, as text or JSON. */
 static void test_file(void **state)
 {
     static const struct {
@@ -341,7 +341,7 @@ void *dwarf_begin_elf(void)
     return NULL;
 }
 
-/* WAITGATE_ELF: functions in the verdict; what is no good in it is said. */
+/* WAITGATE_ELF: functions in the verdict; an unusable entry is reported. */
 static void test_symbols(void **state)
 {
     char path[64], list[80];
@@ -503,7 +503,7 @@ static void test_kernels_first(void **state)
     host(state, launch_beside_polls, NULL, NULL);
     SAYS(wg_test_arch(state) == WG_ARCH_BH ? "  tile 2-2\n" : "  tile 2-1\n");
     SAYS("  and 1 more tiles");
-    assert_null(strstr(said, "it polls"));
+    assert_null(strstr(said, "polls 0x00020010"));
 }
 
 static void test_unused(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any word, pushed by any core at any time, in any configuration: a defined outcome or a named finding. Nothing
- * crashes (this suite is for the sanitized build), nothing keeps the host, and all state can be looked at afterwards.
+ * Any word, pushed by any core at any time, in any configuration, has a defined outcome or gives a named finding.
+ * Nothing crashes (this suite is for the sanitized build), no run takes forever, and all state can be read afterwards.
  */
 #include "wgtest.h"
 
@@ -11,7 +11,10 @@
 #include "machine/device.h"
 #include "explain/hang.h"
 
-/* WG_ANY_WORDS in the environment changes how many pass the gates, per architecture; pushed are several times more. */
+/*
+ * WG_ANY_WORDS in the environment sets how many words pass the gates, per architecture; several times as many are
+ * pushed.
+ */
 enum { WORDS = 110000, PATIENCE = 50, EPISODE = 600, L1_TOUCHED = 1 << 16 };
 
 static wg_device *create(wg_arch_id arch, uint64_t seed)
@@ -24,7 +27,7 @@ static wg_device *create(wg_arch_id arch, uint64_t seed)
 
 static uint32_t any(wg_rng *r) { return (uint32_t)wg_rng_next(r); }
 
-/* Random values, with a liking for small ones, 0 and all ones. */
+/* Random values, biased towards small ones, 0 and all ones. */
 static uint32_t odd_value(wg_rng *r)
 {
     switch (wg_rng_below(r, 5)) {
@@ -35,7 +38,7 @@ static uint32_t odd_value(wg_rng *r)
     }
 }
 
-/* Pokes what may be poked; what may not says so. */
+/* Pokes random state; pokes that are not allowed are refused. */
 static void scramble(wg_device *dev, wg_rng *r)
 {
     static const struct {
@@ -72,7 +75,7 @@ static void look_everywhere(wg_device *dev, wg_rng *r)
     }
 }
 
-/* Waits and mutexes end most episodes at once, so that they come less often than chance has it. */
+/* Waits and mutexes end most episodes at once, so they are drawn less often than by chance. */
 static uint32_t any_word(wg_rng *r)
 {
     uint32_t word = any(r);
@@ -80,7 +83,7 @@ static uint32_t any_word(wg_rng *r)
     bool stops = op == 0xA0 || op == 0xA1 || op == 0xA6 || op == 0xA7;
     if (stops && wg_rng_below(r, 32))
         return (op & 1 ? 0xA4000000u : 0xA5000000u) | (word & 0xFFFFFF);
-    if (op == 0x01 && wg_rng_below(r, 4)) /* long expansions are no news */
+    if (op == 0x01 && wg_rng_below(r, 4)) /* long expansions add nothing */
         return 0x02000000u;
     return word;
 }
@@ -94,10 +97,10 @@ static bool push(wg_device *dev, wg_rng *r, unsigned thread, uint32_t word)
     return wg_push_words(dev->tile, thread, WG_CORE_B, any(r) & 0xFFFFC, &word, 1, &why);
 }
 
-/* Pushed words that passed a gate; what MOP and REPLAY made of them does not count. */
+/* Counts pushed words that passed a gate; expansions of MOP and REPLAY are not counted. */
 static void count(void *user, const wg_event *e) { *(unsigned long *)user += e->parent == 0; }
 
-/* Pushes until some thread has not moved for long, or enough were pushed. */
+/* Pushes until some thread has not moved for a long time, or enough words were pushed. */
 static unsigned episode(wg_device *dev, wg_rng *r)
 {
     unsigned pushed = 0, refused[WG_THREADS] = {0};
@@ -129,13 +132,13 @@ static void test_any_word(void **state)
         wg_device *dev = create(wg_test_arch(state), round % 3 ? 0 : round);
         for (unsigned i = 0; i < L1_TOUCHED; i++)
             noise[i] = (uint8_t)(wg_rng_below(&r, 3) ? any(&r) : 0);
-        bool watched = round % 2; /* else the frontends take their short cuts */
+        bool watched = round % 2; /* else the frontends take their shortcuts */
         if (watched)
             assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_ISSUED), count, &words, NULL), WG_OK);
         assert_int_equal(wg_write(dev, 0, noise, sizeof noise), WG_OK);
         for (unsigned i = 0; i < 16 && words < wanted; i++) {
             unsigned pushed = episode(dev, &r);
-            words += watched ? 0 : pushed / 3; /* as many pass, about */
+            words += watched ? 0 : pushed / 3; /* about as many pass */
             look_everywhere(dev, &r);
             wg_history history = {0};
             wg_hang_inspect(dev, &history, false, &hang);
@@ -146,7 +149,7 @@ static void test_any_word(void **state)
     }
 }
 
-/* A single word: the run ends soon, done or hung; a hang is explained, and a word without meaning is reported. */
+/* A single word: the run soon ends, done or hung; a hang is explained, and a meaningless word is reported. */
 static void test_each_opcode_alone(void **state)
 {
     static wg_hang hang;
@@ -164,7 +167,7 @@ static void test_each_opcode_alone(void **state)
             if (i > 2)
                 scramble(dev, &r);
             assert_int_equal(wg_push(dev, i % 3, word), WG_OK);
-            assert_int_equal(wg_push(dev, i % 3, 0xA4000004), WG_OK); /* something that a wait can hold */
+            assert_int_equal(wg_push(dev, i % 3, 0xA4000004), WG_OK); /* an instruction that a wait can hold */
             assert_int_equal(wg_run(dev, 1000000, &stop), WG_OK);
             if (stop != WG_STOP_DONE && stop != WG_STOP_HUNG)
                 fail_msg("%08x: stop %d", word, stop);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text and words: the annotated lines of the wait-conditions document (GATE-24), the semaphore document's encodings
- * (SEM-10), the symbolic constants (GATE-28); assembling and disassembling undo each other for every instruction; what
- * is wrong with a line is said with its place, and a near miss is recognised.
+ * (SEM-10), the symbolic constants (GATE-28); assembling and disassembling are inverse for every instruction; an error
+ * in a line is reported with its position, and a near miss is recognised.
  */
 #include <stdio.h>
 #include "isa/asm.h"
@@ -63,7 +63,7 @@ static void test_annotated_lines(void **state)
     assert_int_equal(word_of(arch, "ttstallwait 128, 0x810"), 0xA2400810);
 }
 
-/* The document's C lines, symbol by symbol, on Blackhole whose numbers they are. */
+/* The document's C lines, symbol by symbol, on Blackhole, whose numbers they use. */
 static void test_symbolic_lines(void **state)
 {
     static const struct {
@@ -180,7 +180,7 @@ static void test_constants(void **state)
     assert_int_equal(word_of(arch, "ttstallwait STALL_CFG, MATH|SFPU1"), arch == WG_ARCH_BH ? 0xA2400810 : 0xA2404080);
 }
 
-/* ---- there and back ---- */
+/* ---- round trips ---- */
 
 static void test_round_trip(void **state)
 {
@@ -196,7 +196,7 @@ static void test_round_trip(void **state)
             const char *text = text_of(arch, word, n & 2 ? WG_DIS_SYMBOLIC : 0);
             assert_null(strstr(text, "spare"));
             assert_int_equal(word_of(arch, text), word);
-            /* Whatever the spare bits are, the instruction is the same, and they are reported. */
+            /* Spare bits do not change the instruction, and are reported. */
             uint32_t spare = (uint32_t)wg_rng_next(&rng) & insn->spare_bits;
             assert_int_equal(wg_disassemble_spare(arch, word | spare), spare);
             text = text_of(arch, word | spare, 0);
@@ -207,7 +207,7 @@ static void test_round_trip(void **state)
     }
 }
 
-/* Operands put in one by one come out one by one. */
+/* Operands inserted one by one are extracted one by one. */
 static void test_operands(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);

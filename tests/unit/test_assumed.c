@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycles that rest on assumed latencies: each counts once in all, and once for everything that it rests on. */
+/* Cycles that rest on assumed latencies: each counts once in the total, and once for each constant that it rests on. */
 #include "wgtest.h"
 
 #include "machine/request.h"
@@ -73,7 +73,7 @@ static void test_instructions(void **state)
     insn(WG_EV_COMPLETED, 15, 1, WG_I_CONV3S1);
     insn(WG_EV_COMPLETED, 17, 2, WG_I_CONV3S1);
     insn(WG_EV_ISSUED, 20, 3, WG_I_TRNSPSRCA);
-    insn(WG_EV_COMPLETED, 20, 3, WG_I_TRNSPSRCA); /* it has its cycle all the same */
+    insn(WG_EV_COMPLETED, 20, 3, WG_I_TRNSPSRCA); /* still has its cycle */
     insn(WG_EV_ISSUED, 20, 4, WG_I_TRNSPSRCA);
     insn(WG_EV_COMPLETED, 20, 4, WG_I_TRNSPSRCA);
     insn(WG_EV_ISSUED, 98, 5, WG_I_CONV3S1); /* still there at the end */
@@ -95,9 +95,9 @@ static void test_cores(void **state)
     load(WG_CORE_T0, 10, WG_PATH_DST, A0);
     load(WG_CORE_T0, 11, WG_PATH_L1, A1);
     waits(WG_CORE_T0, 11, 14, WG_STALL_LOAD_RESPONSE, A0);
-    waits(WG_CORE_T0, 14, 16, WG_STALL_EXECUTE, 0); /* for the same value */
+    waits(WG_CORE_T0, 14, 16, WG_STALL_MULTI_CYCLE, 0); /* for the same value */
     waits(WG_CORE_T0, 16, 20, WG_STALL_LOAD_RESPONSE, A1);
-    waits(WG_CORE_T0, 20, 29, WG_STALL_EXECUTE, 0); /* for another */
+    waits(WG_CORE_T0, 20, 29, WG_STALL_MULTI_CYCLE, 0); /* for another */
     waits(WG_CORE_T0, 30, 31, WG_STALL_LOAD_RESPONSE, A2);
     waits(WG_CORE_T0, 32, 35, WG_STALL_INSTRUCTION_FETCH, 0); /* measured */
     waits(WG_CORE_B, 13, 18, WG_STALL_INSTRUCTION_FETCH, 0);  /* assumed */
@@ -132,7 +132,10 @@ static void test_once(void **state)
     assert_int_equal(part(wg_path_constant(WG_PATH_DST)->what), 9);
 }
 
-/* No profile, no architecture changes what a path's constant is; a constant of one profile may be assumed in the other. */
+/*
+ * Neither profile nor architecture changes which constant belongs to a path; a constant may be assumed in one profile
+ * only.
+ */
 static void test_table(void **state)
 {
     (void)state;

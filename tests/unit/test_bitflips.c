@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs with random bits of their instructions and data flipped: whatever they then do, the emulator neither crashes
- * nor wedges, and does the same again when asked again. A few hundred seeds; with WG_SOAK=1 ten thousand.
+ * Programs with random bits of their instructions and data flipped: the emulator neither crashes nor hangs, and a
+ * second run gives the same result. A few hundred seeds; with WG_SOAK=1 ten thousand.
  */
 #include "wgtest.h"
 
@@ -62,7 +62,7 @@ static void write_flipped(wg_device *dev, wg_rng *rng, unsigned one_in, uint32_t
         size_t n = bytes - i < 4 ? bytes - i : 4;
         memcpy(&word, data + i, n);
         word = flip(rng, one_in, word);
-        (void)wg_write(dev, address + i, &word, n); /* what is not L1 is refused, which is fine */
+        (void)wg_write(dev, address + i, &word, n); /* an address outside L1 is refused, which is fine */
     }
 }
 
@@ -116,7 +116,7 @@ static void test_bit_flips(void **state)
     assert_true(count > 20);
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         const program *p = &programs[seed * 7 % count];
-        alarm(SECONDS); /* wedged: the suite dies, and the last line says where */
+        alarm(SECONDS); /* if stuck, the suite dies, and the last line says where */
         if (seed % 1000 == 0)
             print_message("%s seed %llu\n", p->name, (unsigned long long)seed);
         uint64_t hash = run(p, arch, seed, false);

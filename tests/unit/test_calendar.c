@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The network's calendar beside a plain list of what happens when. */
+/* The network's calendar against a simple list of cycles and events. */
 #include "wgtest.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void put(wg_calendar *c, uint64_t cycle, unsigned kind)
 {
     plain p = {cycle, (uint16_t)wg_rng_below(&g, kind == WG_SPREADS ? 2 * WG_GRID_MAX_TILES : 6 * WG_GRID_MAX_TILES),
                (uint8_t)kind};
-    for (unsigned i = 0; i < count; i++) /* of these, one is as good as two */
+    for (unsigned i = 0; i < count; i++) /* several of these in one cycle count as one */
         if (list[i].cycle == p.cycle && list[i].kind == kind && list[i].which == p.which)
             return;
     if (count == MOST)
@@ -39,7 +39,7 @@ static void put(wg_calendar *c, uint64_t cycle, unsigned kind)
     wg_calendar_put(c, cycle, (wg_network_event)kind, p.which);
 }
 
-/* Most of it is near; some is far, or just inside and outside of what has lists. */
+/* Mostly near times; some far ones, or just inside or outside the range that has lists. */
 static uint64_t some_time(uint64_t now)
 {
     switch (wg_rng_below(&g, 16)) {
@@ -50,7 +50,7 @@ static uint64_t some_time(uint64_t now)
     }
 }
 
-/* Everything of the open cycle comes, kind by kind; SPREADS and LOOKS in order. */
+/* Takes all events of the open cycle, kind by kind; SPREADS and LOOKS in order. */
 static void take_all(wg_calendar *c, uint64_t cycle)
 {
     for (unsigned kind = 0; kind < WG_EVENT_KINDS; kind++) {
@@ -89,7 +89,7 @@ static void test_order(void **state)
     uint64_t now = 5;
     for (unsigned round = 0; round < ROUNDS; round++) {
         unsigned more = count ? wg_rng_below(&g, 3) : 1 + wg_rng_below(&g, 40);
-        if (!count) /* it was empty for long */
+        if (!count) /* it was empty for a long time */
             now += wg_rng_below(&g, 3) * 5000;
         while (more--)
             put(c, some_time(now), wg_rng_below(&g, WG_EVENT_KINDS));
@@ -105,7 +105,7 @@ static void test_order(void **state)
     free(c);
 }
 
-/* Sent later, it happens sooner: also if the calendar began behind it. */
+/* An event sent later may happen sooner, even before the cycle at which the calendar began. */
 static void test_earlier(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The card through the library: windows of every kind and pattern, the tiles that are registers and memory
- * only, DMA engines, host memory, and what is reported.
+ * The card through the library: windows of every kind and pattern, tiles that consist of registers and memory only, DMA
+ * engines, host memory, and reports.
  */
 #include <stdio.h>
 #include <waitgate/card.h>
@@ -41,14 +41,14 @@ typedef struct rig {
     host h;
 } rig;
 
-/* A caller that knows fewer fields, as one that was compiled before the others existed. */
+/* A caller that knows fewer fields, compiled before the others existed. */
 static void test_smaller_descriptor(void **state)
 {
     const wg_grid_desc grid = {.struct_size = sizeof grid, .arch = wg_test_arch(state)};
     wg_card_desc desc = {
         .struct_size = offsetof(wg_card_desc, host_read), .grid = &grid, .host_read = (wg_host_read_fn)1};
     wg_card *card = NULL;
-    assert_int_equal(wg_card_create(&desc, &card), WG_OK); /* host_read is not looked at */
+    assert_int_equal(wg_card_create(&desc, &card), WG_OK); /* host_read is not read */
     wg_card_destroy(card);
     desc.struct_size = 4;
     assert_int_equal(wg_card_create(&desc, &card), WG_ERR_ARGUMENT);
@@ -188,7 +188,7 @@ static void test_window_kinds(void **state)
     close_rig(r);
 }
 
-/* The other NoC counts from the other corner; Blackhole's Tensix tiles have the same numbers on both. */
+/* The other NoC numbers tiles from the other corner; Blackhole's Tensix tiles have the same numbers on both. */
 static void test_noc1_window(void **state)
 {
     rig *r = start(state);
@@ -197,7 +197,7 @@ static void test_noc1_window(void **state)
     bool bh = r->arch == WG_ARCH_BH;
     put32(r, window(r, k, 1, (aim){.x1 = bh ? 3 : 9 - 3, .y1 = bh ? 4 : 11 - 4, .noc = 1}, 0x40), 0xABCD);
     assert_int_equal(tile32(r, 3, 4, 0x40), 0xABCD);
-    /* NIU registers are those of the NoC by which the window goes. */
+    /* NIU registers are those of the NoC that the window uses. */
     uint64_t niu = bh ? UINT64_C(0xFFFFFFFFFF000044) : UINT64_C(0xFFFB2002C);
     unsigned ax = bh ? 8 : 0, ay = bh ? 0 : 10, w = bh ? 17 : 10;
     aim arc = bh ? (aim){.x1 = 8, .y1 = 0, .noc = 1} : (aim){.x1 = 9, .y1 = 1, .noc = 1};
@@ -238,7 +238,7 @@ static void test_multicast(void **state)
               0xCA57 + i);
         check_tiles(r, 0xCA57 + i, in_3_to_7);
     }
-    put32(r, window(r, k, 0, (aim){.x0 = 7, .y0 = 4, .x1 = 2, .y1 = 8, .mcast = 1}, 0x404), 1); /* round the edge */
+    put32(r, window(r, k, 0, (aim){.x0 = 7, .y0 = 4, .x1 = 2, .y1 = 8, .mcast = 1}, 0x404), 1); /* around the edge */
     for (unsigned x = 1; x < wg_grid_width(r->grid); x++)
         if (wg_grid_kind(r->grid, x, 5) == WG_TILE_TENSIX)
             assert_int_equal(tile32(r, x, 5, 0x404), around(x, 5));
@@ -250,7 +250,7 @@ static void test_multicast(void **state)
     check_tiles(r, 0x77, in_3_to_7);
     assert_int_equal(wg_card_finding_count(r->card), 0);
     get32(r, window(r, k, 0, (aim){.x0 = 3, .y0 = 4, .x1 = 7, .y1 = 8, .mcast = 1}, 0x400));
-    assert_int_equal(findings(r, "host-window-config"), 1); /* nothing can be read from many */
+    assert_int_equal(findings(r, "host-window-config"), 1); /* a read needs a single target */
     close_rig(r);
 }
 
@@ -347,7 +347,7 @@ static void arc_put32(rig *r, uint64_t address, uint32_t value)
     assert_int_equal(wg_card_tile_write(r->card, a.x, a.y, a.base + address, &value, 4), WG_OK);
 }
 
-/* A tag's value, as hosts find it: pointers, table, data. */
+/* A tag's value, found as hosts do it: pointers, table, data. */
 static bool telemetry(rig *r, unsigned tag, uint32_t *value)
 {
     bool bh = r->arch == WG_ARCH_BH;
@@ -429,7 +429,7 @@ static void test_arc_messages(void **state)
     rig *r = start(state);
     bool bh = r->arch == WG_ARCH_BH;
     uint32_t result = 0, clock = 0;
-    for (uint32_t i = 0; i < 20; i++) { /* round the queue more than once */
+    for (uint32_t i = 0; i < 20; i++) { /* around the queue more than once */
         assert_true(message(r, 0x90, i, &result));
         assert_int_equal(result, i + 1);
     }
@@ -532,7 +532,7 @@ static void test_l2cpu(void **state)
     close_rig(r);
 }
 
-/* Every tile says where it stands. */
+/* Every tile reports its own coordinates. */
 static void test_node_ids(void **state)
 {
     rig *r = start(state);
@@ -574,7 +574,7 @@ static void test_node_ids(void **state)
 
 /* ---- Host memory -------------------------------------------------------------------------------------- */
 
-/* What a DRAM tile's NIU has served, as anybody may read it there; snapshots hold it, and windows' registers. */
+/* Requests that a DRAM tile's NIU has served, readable by anybody; snapshots hold them, and the windows' registers. */
 static void test_served(void **state)
 {
     rig *r = start(state);
@@ -659,8 +659,8 @@ static void test_dma_engine(void **state)
     put32(r, size, 0x3000);
     put32(r, from, 0x4000);
     put32(r, from + 8, (uint32_t)target);
-    put32(r, r->bar2 + (bh ? 0x190 : 0xCC), 0x10);   /* where to say that it is done */
-    put32(r, r->bar2 + (bh ? 0x1A8 : 0xDC), 0xFACA); /* and how */
+    put32(r, r->bar2 + (bh ? 0x190 : 0xCC), 0x10);   /* the address of the completion write */
+    put32(r, r->bar2 + (bh ? 0x1A8 : 0xDC), 0xFACA); /* and its value */
     put32(r, r->bar2 + (bh ? 0x104 : 0x30), bh);
     uint8_t back[0x3000];
     wg_card_tile_read(r->card, 3, 4, 0x20000, back, sizeof back);
@@ -682,7 +682,7 @@ static void test_dma_engine(void **state)
     close_rig(r);
 }
 
-/* Two cards of different architectures in one process know nothing of each other. */
+/* Two cards of different architectures in one process are independent. */
 static void test_two_cards(void **state)
 {
     (void)state;
@@ -706,7 +706,7 @@ static void test_two_cards(void **state)
     close_rig(c);
 }
 
-/* Random accesses everywhere: nothing crashes, and the same again gives the same. */
+/* Random accesses everywhere: nothing crashes, and a repetition gives the same results. */
 static void test_random_accesses(void **state)
 {
     uint64_t sum[2] = {0};

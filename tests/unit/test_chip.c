@@ -12,7 +12,7 @@
 static bool bh(void **state) { return wg_test_arch(state) == WG_ARCH_BH; }
 static wg_grid *chip(void **state) { return noc_chip(wg_test_arch(state), 0); }
 
-/* The place that software writes for a Tensix tile: BH as it is, WH translated. */
+/* The coordinates that software writes for a Tensix tile: direct on BH, translated on WH. */
 static uint32_t place(wg_arch_id arch, unsigned x, unsigned y)
 {
     return arch == WG_ARCH_BH ? at(x, y) : at(x < 5 ? x + 17 : x + 16, y < 6 ? y + 17 : y + 16);
@@ -27,7 +27,7 @@ static void run_to(wg_grid *g, uint64_t cycles, wg_stop expected)
 
 /* ---- semaphores ---------------------------------------------------------------------------------------------- */
 
-/* By convention a semaphore is the first word of 16 bytes, `id` of them behind the base (SEM-17). */
+/* By convention a semaphore is the first word of 16 bytes, at offset 16 * `id` from the base (SEM-17). */
 enum { SEM_BASE = 0x2000, ROUNDS = 20 };
 static uint32_t semaphore(unsigned id) { return SEM_BASE + 16 * id; }
 
@@ -81,7 +81,7 @@ static void test_ring(void **state)
     run_to(g, 1000000, WG_STOP_DONE);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(get(g, x[i], y[i], semaphore(5)), i ? ROUNDS : ROUNDS + 1);
-        assert_int_equal(get(g, x[i], y[i], 4), i == 3 ? ROUNDS : ROUNDS - 1); /* what the last increment found */
+        assert_int_equal(get(g, x[i], y[i], 4), i == 3 ? ROUNDS : ROUNDS - 1); /* the value before the last increment */
         assert_int_equal(get(other, x[i], y[i], semaphore(5)), 0);
     }
     assert_int_equal(findings_of(g), 0);
@@ -135,7 +135,7 @@ static void test_many_senders(void **state)
 
 /* ---- data ---------------------------------------------------------------------------------------------------- */
 
-/* NC brings a block from DRAM, T1 works on it, B takes it back to another channel; flags in L1 order them. */
+/* NC copies a block from DRAM, T1 works on it, B copies it to another channel; flags in L1 order them. */
 static void test_dram_to_dram(void **state)
 {
     enum { BYTES = 1024, HERE = 0x10000, FLAG = 0x3000, BLOCKS = 3 };
@@ -203,8 +203,7 @@ static void test_dram_to_dram(void **state)
     wg_grid_destroy(g);
 }
 
-/* ---- the same whatever computes it ----------------------------------------------------------------------------------
- */
+/* ---- the same in every mode */
 
 /* All tiles (or every n-th) send each other reads, writes, increments and broadcasts, forever. */
 static void traffic(wg_grid *g, unsigned every, uint64_t seed)
@@ -314,10 +313,10 @@ static void dram_traffic(wg_grid *g, unsigned x, unsigned y)
     boot(g, x, y, WG_CORE_B, &p);
 }
 
-/* A snapshot in the midst of traffic goes on in the same way, here and in another chip. */
+/* A snapshot taken during traffic continues identically, here and in another chip. */
 static void test_snapshot(void **state)
 {
-    const unsigned part = WG_ADDRESS_SANITIZER ? 1500 : 3000; /* cycles: by then every tile that takes part is there */
+    const unsigned part = WG_ADDRESS_SANITIZER ? 1500 : 3000; /* cycles: every participating tile exists by then */
     wg_grid *g = noc_chip(wg_test_arch(state), 0), *other = noc_chip(wg_test_arch(state), 0);
     traffic(g, 9, 5);
     dram_traffic(g, 4, 3);
@@ -330,13 +329,13 @@ static void test_snapshot(void **state)
     uint64_t then = wg_grid_state_hash(g);
     wg_grid_advance(g, part);
     uint64_t expected = wg_grid_state_hash(g);
-    dram_traffic(other, 2, 2); /* a tile that the snapshot may not have */
+    dram_traffic(other, 2, 2); /* a tile that must not be in the snapshot */
     wg_grid_advance(other, 777);
     for (unsigned i = 0; i < 2; i++) {
         wg_grid *to = i ? g : other;
         assert_int_equal(wg_grid_restore(to, snapshot, bytes), WG_OK);
         assert_int_equal(wg_grid_cycle(to), part);
-        if (i) /* the other has a tile more */
+        if (i) /* the other has one more tile */
             assert_true(wg_grid_state_hash(to) == then);
         wg_grid_advance(to, part);
         if (i)
@@ -382,8 +381,8 @@ static void test_windows(void **state)
 }
 
 /*
- * Tiles whose cores are alone in loops through L1 (one stands still, one copies), and one that writes a line in their midst
- * now and then: what they worked out ahead of the clock is taken back to that cycle.
+ * Tiles whose only active core loops through L1 (one over fixed addresses, one copying), and one that now and then
+ * writes a line among theirs: work done ahead of the clock is rolled back to that cycle.
  */
 static void test_loops_disturbed(void **state)
 {
@@ -478,7 +477,7 @@ static void test_fork(void **state)
         wg_grid_destroy(g);
         _exit(wrote != sizeof hash);
     }
-    close(ends[1]); /* a child that dies says nothing */
+    close(ends[1]); /* a crashed child writes nothing */
     assert_int_equal(read(ends[0], &theirs, sizeof theirs), sizeof theirs);
     int status = 1;
     waitpid(child, &status, 0);
@@ -551,7 +550,10 @@ static void test_hangs_alike(void **state)
     }
 }
 
-/* What a tile polls for comes while its loop is recognised as one: whichever cycle that is, it goes on. */
+/*
+ * The word that a tile polls for arrives while its polling loop is being recognised: in whichever cycle that is, the
+ * tile continues.
+ */
 static void test_comes_at_last(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -570,7 +572,7 @@ static void test_comes_at_last(void **state)
             if (late & 1)
                 rv_nop(&sends);
             noc_request up = increment(arch, 0, place(arch, 3, 4), place(arch, 2, 3), 0x3000);
-            up.ctrl &= ~(uint32_t)N_ANSWER; /* nothing happens behind it */
+            up.ctrl &= ~(uint32_t)N_ANSWER; /* no answer: nothing else happens afterwards */
             rv_issue(&sends, arch, &up);
             rv_done(&sends);
             boot(g, 2, 3, WG_CORE_B, &waits);
@@ -584,8 +586,8 @@ static void test_comes_at_last(void **state)
 }
 
 /*
- * Tiles ask a DRAM channel for so much that each is found to poll its NIU's counter of answers, until the last one comes. In
- * whichever cycle that is: nobody hangs.
+ * Tiles request so much from a DRAM channel that each is found to poll its NIU's counter of answers until the last one
+ * arrives. In whichever cycle that is, nobody hangs.
  */
 static void test_answer_at_last(void **state)
 {
@@ -627,12 +629,12 @@ static void test_answer_at_last(void **state)
         }
 }
 
-/* ---- at rest -------------------------------------------------------------------------------------------------- */
+/* ---- idle -------------------------------------------------------------------------------------------------------- */
 
 static double seconds(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* the host may have other things to do */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* processor time: the host may be busy otherwise */
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -668,7 +670,10 @@ static void test_idle_tiles(void **state)
 }
 #endif
 
-/* All tiles exist, and all poll: it takes little memory, and time passes at once (or, without shortcuts, is short). */
+/*
+ * All tiles exist and poll: this takes little memory, and time passes at once (or, without shortcuts, the run is
+ * short).
+ */
 static void test_at_rest(void **state)
 {
     const uint64_t cycles = WG_FAST ? UINT64_C(10000000000) : 10000;
@@ -696,7 +701,7 @@ static void test_at_rest(void **state)
 }
 
 #if WG_FAST
-/* A host that looks at one tile every few cycles does not make it run the loops of others round by round. */
+/* A host that reads one tile every few cycles does not force the loops of other tiles to run round by round. */
 static void test_short_stretches(void **state)
 {
     enum { CYCLES = 50000, STRETCH = 10 };
@@ -714,7 +719,7 @@ static void test_short_stretches(void **state)
         assert_int_equal(get(g, 4, 3, 0x3000), 0);
     }
     uint64_t skipped = 0;
-    assert_int_equal(get(g, 2, 3, 0x3000), 0); /* brings the tile to the present */
+    assert_int_equal(get(g, 2, 3, 0x3000), 0); /* advances the tile to the present */
     for (unsigned i = 0; wg_shortcut_name(i); i++)
         if (strcmp(wg_shortcut_name(i), "polls") == 0)
             skipped = wg_shortcut_cycles(wg_grid_tile(g, 2, 3), i);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A chip is the same however it is run (time.md rules 14 and 15): random programs on several tiles that send each other
- * requests, poll memory, NIU counters and registers that give cause to findings, write CSRs, jump to misaligned addresses and
- * interrupt each other, while the host reaches in at random cycles. Each runs by default, with two host threads, watched,
- * without shortcuts, in lockstep, in pieces, and moved to another chip by a snapshot at random cuts. States, the cycle and
- * reason of the end, and findings with their counts and cycles must be the same in all of them.
+ * requests, poll memory, NIU counters and registers that produce findings, write CSRs, jump to misaligned addresses and
+ * interrupt each other, while the host reaches in at random cycles. Each runs by default, with two host threads,
+ * watched, without shortcuts, in lockstep, in pieces, and moved to another chip by a snapshot at random cuts. States,
+ * the cycle and reason of the end, and findings with their counts and cycles must be the same in all of them.
  *
- * WG_RANDOM_PROGRAMS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
+ * WG_RANDOM_PROGRAMS: programs per architecture; WG_RANDOM_FIRST: the first one.
  */
 #include "noc_rig.h"
 #include "state_diff.h"
@@ -22,7 +22,7 @@ typedef struct world {
     wg_arch_id arch;
     unsigned tiles, x[MOST_TILES], y[MOST_TILES], cores[MOST_TILES], odd, watched;
     wg_profile profile;
-    bool stops; /* runs that may stop; else time passes */
+    bool stops; /* runs that may stop; else only time passes */
     rv code[MOST_TILES][WG_CORES];
 } world;
 
@@ -30,7 +30,7 @@ static wg_rng g;
 static uint32_t below(uint32_t n) { return wg_rng_below(&g, n); }
 static unsigned any_reg(void) { return A0 + below(6); }
 
-/* The place that software writes for a Tensix tile. */
+/* The coordinates that software writes for a Tensix tile. */
 static uint32_t place(const world *w, unsigned tile)
 {
     unsigned x = w->x[tile], y = w->y[tile];
@@ -52,7 +52,7 @@ static void request(rv *p, const world *w, unsigned tile)
     rv_issue(p, w->arch, &r);
 }
 
-/* What programs seldom do; most of it is a finding. */
+/* Rare actions, most of which give findings. */
 static void odd(rv *p, const world *w, unsigned core)
 {
     static const uint8_t bits[] = {0, 1, 2, 3, 9, 10, 12, 13, 15, 17, 18, 20, 24};
@@ -61,7 +61,7 @@ static void odd(rv *p, const world *w, unsigned core)
     case 0: rv_word(p, rv_i(1 + (int)below(3), below(2) ? RAM : L1_OWN, 2, any_reg(), 0x03)); break; /* misaligned */
     case 1: rv_word(p, rv_s(1 + (int)below(3), any_reg(), below(2) ? RAM : L1_OWN, 2, 0x23)); break;
     case 2: rv_lw(p, any_reg(), 0, ODD); break;
-    case 3: /* to the middle of an instruction */
+    case 3: /* to a misaligned target */
         rv_word(p, 10u << 20 | 0x6F);
         rv_nop(p);
         rv_nop(p);
@@ -72,7 +72,7 @@ static void odd(rv *p, const world *w, unsigned core)
         rv_li(p, T5, 1u << bits[below(sizeof bits)]);
         rv_word(p, rv_i(0x7C0, T5, 1 + (below(8) ? 1 + below(2) : 0), ZERO, 0x73));
         break;
-    case 5: /* raises an interrupt of its own or the other's */
+    case 5: /* raises its own interrupt or the other's */
         if (!bh || core > WG_CORE_NC)
             break;
         rv_li(p, T5, 0xFFB13018 + 4 * below(2));
@@ -105,14 +105,17 @@ static void instruction(rv *p, const world *w, unsigned tile, unsigned core)
     else if (k < 88)
         rv_lw(p, any_reg(), 4 * (int)below(16), COUNTERS);
     else if (k < 92)
-        rv_word(p, rv_b(8, any_reg(), any_reg(), below(2))); /* over the next */
+        rv_word(p, rv_b(8, any_reg(), any_reg(), below(2))); /* over the next instruction */
     else if (k < 95 && p->n < 300)
         request(p, w, tile);
     else
         rv_nop(p);
 }
 
-/* Waits for what may never come: a word of L1, a counter, a register that is none; with a delay, a store, a call or none. */
+/*
+ * Polls for what may never arrive: a word of L1, a counter, a register that does not exist; with a delay, a store, a
+ * call or nothing.
+ */
 static void poll(rv *p)
 {
     unsigned what = below(4), base = what == 0 ? COUNTERS : what == 1 ? ODD : L1_SHARED;
@@ -136,7 +139,7 @@ static void poll(rv *p)
     rv_word(p, rv_b(4 * ((int)top - (int)p->n), reg, T4, 1));
 }
 
-/* Back to a place that is too far for a branch. */
+/* A jump back to a target too far away for a branch. */
 static void rv_jump(rv *p, unsigned label)
 {
     uint32_t o = (uint32_t)(4 * ((int)label - (int)p->n));
@@ -176,7 +179,7 @@ static rv program(const world *w, unsigned tile, unsigned core)
     return p;
 }
 
-/* Takes the value, which ends the request, and counts. */
+/* Takes the value, which ends the request, and counts it. */
 static rv handler(unsigned core)
 {
     rv p = rv_at(HANDLER + 0x100 * core);
@@ -238,7 +241,7 @@ static wg_grid *start(const world *w, unsigned mode)
     return grid;
 }
 
-/* The run goes on in another chip. */
+/* Continues the run in another chip. */
 static wg_grid *move(const world *w, wg_grid *from)
 {
     size_t bytes = wg_grid_snapshot_size(from);
@@ -247,7 +250,7 @@ static wg_grid *move(const world *w, wg_grid *from)
     assert_non_null(snapshot);
     if (wg_grid_snapshot(from, snapshot, bytes) != WG_OK)
         fail_msg("%s", wg_grid_error(from));
-    if (below(2)) /* one that has a past of its own */
+    if (below(2)) /* a chip that has run something else before */
         for (unsigned i = 0; i < w->tiles; i++)
             put(to, w->x[i], w->y[i], SHARED, 77);
     if (wg_grid_restore(to, snapshot, bytes) != WG_OK)
@@ -257,7 +260,7 @@ static wg_grid *move(const world *w, wg_grid *from)
     return to;
 }
 
-/* What the host does between two rounds. */
+/* Acts as the host between two pieces of the run. */
 static void host(const world *w, wg_grid *grid)
 {
     unsigned i = below(w->tiles), n = below(WG_CORES);
@@ -298,7 +301,7 @@ static wg_stop go(const world *w, wg_grid **grid, unsigned mode, uint64_t cycles
     return stop;
 }
 
-static uint64_t most; /* of a finding's counts: rounds that are skipped must have had some */
+static uint64_t most; /* highest count of a finding: skipped rounds must have produced some */
 
 static void same_findings(const world *w, wg_grid *a, wg_grid *b, unsigned seed, unsigned mode)
 {
@@ -383,9 +386,9 @@ static void test_random_chips(void **state)
 
 /*
  * The host looks at a loop that never ends, and at a core that was alone at L1 when it parked: neither moves. A run in
- * pieces ends between two cycles in which loops are looked for. One is found where a window begins, one
- * in a tile whose core has run ahead of it, one is looked for while its rounds are skipped. A packet brings a core back that is alone at L1, in the cycle
- * in which it is ticked: it is not ticked twice.
+ * pieces ends between two cycles in which loops are looked for. One loop is found where a window begins, one in a tile
+ * whose core has run ahead of the window, and one is looked for while its rounds are skipped. A packet rolls back a
+ * core that is alone at L1, in the cycle in which it is ticked: it must not be ticked twice.
  */
 static void test_windows(void **state)
 {
@@ -394,7 +397,9 @@ static void test_windows(void **state)
         chips(state, programs[wg_test_arch(state)][i], 1);
 }
 
-/* A core that is alone is ahead of the clock when its loop is replayed; wherever time stops, it is there and no further. */
+/*
+ * A core that is alone is ahead of the clock when its loop is replayed; wherever time stops, it must be exactly there.
+ */
 static uint64_t loop_until(wg_arch_id arch, uint64_t cycles, bool lockstep)
 {
     const wg_grid_desc desc = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser of chip files: what it takes, where it complains, and that nothing makes it fall over. */
+/* The parser of chip files: what it accepts, where it reports errors, and that no input breaks it. */
 #include <stdio.h>
 
 #include "cli/chip_yaml.h"
@@ -73,7 +73,7 @@ static void test_default_profile(void **state)
     wg_chip_free(&f);
 }
 
-/* Each file is wrong in one place; that place and the sentence are what is reported. */
+/* Each file is wrong in one place; the report has that place and the message. */
 static void test_errors_have_places(void **state)
 {
     static const struct {
@@ -152,7 +152,7 @@ static void test_aliases_are_bounded(void **state)
     wg_text_free(&text);
 }
 
-/* The whole file with random bytes changed, left out or doubled: it parses, or says where it does not. */
+/* The whole file with random bytes changed, removed or doubled: it parses, or the error has a position. */
 static void test_random_changes(void **state)
 {
     wg_rng g = {.s = 5};

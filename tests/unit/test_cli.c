@@ -247,7 +247,7 @@ static void test_asm_errors_all_at_once(void **state)
     unlink(path);
 }
 
-/* An output file appears whole or not at all, and nothing else is left beside it. */
+/* An output file appears whole or not at all, and nothing else is left next to it. */
 static void test_output_is_atomic(void **state)
 {
     (void)state;
@@ -311,7 +311,7 @@ static void test_types(void **state)
     assert_int_equal(wg_type_encode(WG_TYPE_INT32, bits_of(-7.9)), 0xFFFFFFF9);
     assert_int_equal(wg_type_decode(WG_TYPE_INT8, 0xFD), single_bits(-3));
     assert_int_equal(wg_type_decode(WG_TYPE_UINT32, 0xFFFFFFFF), single_bits(4294967296.0f));
-    /* Every fp16 and bf16 value comes back as it was, NaNs as NaNs. */
+    /* Every fp16 and bf16 value survives a round trip, NaNs as NaNs. */
     for (uint32_t i = 0; i < 65536; i++) {
         uint32_t half = wg_type_decode(WG_TYPE_FP16, i);
         if ((i & 0x7C00) != 0x7C00 || !(i & 0x3FF))
@@ -319,7 +319,7 @@ static void test_types(void **state)
         if ((i & 0x7F80) != 0x7F80 && (i & 0x7F80))
             assert_int_equal(wg_type_encode(WG_TYPE_BF16, wg_double_of_single(wg_type_decode(WG_TYPE_BF16, i))), i);
     }
-    /* The host's own conversion agrees on singles. */
+    /* The host's own conversion agrees for singles. */
     wg_rng rng = {3};
     for (unsigned i = 0; i < 100000; i++) {
         uint32_t single = (uint32_t)wg_rng_next(&rng);
@@ -331,7 +331,7 @@ static void test_types(void **state)
     }
 }
 
-/* The types of memory contents mean what the unpackers make of them, and come back as they were. */
+/* Element types of memory contents agree with the unpackers, and survive a round trip. */
 static void test_types_of_the_units(void **state)
 {
     (void)state;

@@ -13,8 +13,8 @@ static uint64_t hash(const rig *r)
 }
 
 /*
- * A core adds up words that frames change meanwhile, with some arithmetic in between: what it reads depends on the cycle in which it
- * reads.
+ * A core sums words that frames change meanwhile, with some arithmetic in between: the values read depend on the cycle
+ * of the read.
  */
 static void compute(wg_grid *g, unsigned x, unsigned y, unsigned work)
 {
@@ -87,8 +87,8 @@ static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads,
 }
 
 /*
- * A core that is ahead of the clock has read words that a frame then changes: it goes back. Frames keep coming to a buffer of 256
- * bytes, from which it reads all the time.
+ * A core ahead of the clock has read words that a frame then changes: it is rolled back. Frames keep arriving in a
+ * buffer of 256 bytes that the core reads continuously.
  */
 static uint64_t read_meanwhile(wg_arch_id arch, unsigned work, bool lockstep)
 {
@@ -117,7 +117,7 @@ static void test_ahead(void **state)
                          read_meanwhile(wg_test_arch(state), work, true));
 }
 
-/* ---- Several processes, as threads of this one ---------------------------------------------------------------------- */
+/* ---- Several processes, as threads of this process --------------------------------------------------------------- */
 
 enum { RANKS = 4 };
 

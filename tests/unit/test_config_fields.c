@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configuration fields and tile registers: places, access, absence on one architecture, wide fields; and against the
- * shared tables where those are at hand.
+ * Configuration fields and tile registers: positions, access, absence on one architecture, wide fields; compared with
+ * the shared tables where those exist.
  */
 #include <stdio.h>
 #include "isa/config_fields.h"
@@ -43,7 +43,7 @@ static void test_access(void **state)
         }
         assert_int_equal(wg_cfg_get(arch, (wg_cfg_id)id, words), value & f->mask);
         words[f->word] ^= before[f->word];
-        assert_int_equal(words[f->word] & ~(f->mask << f->shift), 0); /* nothing beside the field has changed */
+        assert_int_equal(words[f->word] & ~(f->mask << f->shift), 0); /* nothing outside the field has changed */
     }
     for (unsigned id = 0; id < WG_TCFG_COUNT; id++) {
         const wg_cfg_field *f = &wg_tcfg_fields[arch][id];
@@ -121,7 +121,7 @@ static void test_registers(void **state)
     assert_int_equal(wg_region_ranges[arch][WG_REGION_tensix_dst].first <=
                          wg_region_ranges[arch][WG_REGION_tensix_dst].last,
                      arch == WG_ARCH_BH);
-    /* Every register is found at its own place. */
+    /* Every register is found at its own address. */
     for (unsigned id = 0; id < WG_REG_COUNT; id++) {
         const wg_tile_reg *r = &wg_tile_regs[arch][id];
         for (unsigned i = 0; i < r->count; i++) {
@@ -131,7 +131,7 @@ static void test_registers(void **state)
     }
 }
 
-/* ---- against the shared tables ---- */
+/* ---- compared with the shared tables ---- */
 
 static void dump_config(FILE *to, wg_arch_id arch)
 {

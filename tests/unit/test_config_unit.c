@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configuration Unit: values of every operand, when a write is seen by whom, what blocks what, documented bugs. */
+/*
+ * Configuration Unit: values of every operand, when and to whom a write becomes visible, what blocks what, documented
+ * bugs.
+ */
 #include "control_rig.h"
 #include "machine/overlay.h"
 
@@ -174,7 +177,7 @@ static void test_streamwrcfg_value(void **state)
     }
     rig_do(r, 1, streamwrcfg(0, 0, r->t->arch->config_words));
     assert_int_equal(rig_found(r, WG_F_CONFIG_INDEX), 1);
-    /* The numbers of the streams' registers end; one more stands apart. */
+    /* Indices beyond the streams' registers are reported; a single register beyond them exists. */
     r->t->regs.config.bank[0][30] = 0x77;
     rig_do(r, 1, streamwrcfg(0, WG_OVERLAY_REGISTERS, 30));
     rig_do(r, 1, streamwrcfg(0, 0x3FF, 30));
@@ -192,7 +195,7 @@ static void test_state_reset(void **state)
     wg_config *c = &r->t->regs.config;
     unsigned word = word_of(r, WG_CFG_STATE_RESET_EN), global = r->t->arch->config_global_from;
     memset(c->bank, 0xA5, sizeof c->bank);
-    rig_do(r, 0, rmwcib(0, 0xFF, 0, word)); /* RMWCIB alone does not set it off */
+    rig_do(r, 0, rmwcib(0, 0xFF, 0, word)); /* RMWCIB alone does not trigger it */
     assert_int_equal(c->bank[0][word + 1], 0xA5A5A5A5);
     rig_do(r, 0, wrcfg(0, 0, word));
     for (unsigned i = 0; i < r->t->arch->config_words; i++) {
@@ -233,7 +236,7 @@ static void test_thcon_reset(void **state)
 
 /* ---- When ------------------------------------------------------------------------------------------- */
 
-/* In cycle `after` after acceptance: is the instruction still there, and is its write visible in phase E? */
+/* In cycle `after` after acceptance: is the instruction still in the unit, and is its write visible in phase E? */
 static void visible_after(rig *r, uint32_t word, unsigned index, uint32_t want, unsigned latency)
 {
     uint32_t before = r->t->regs.config.bank[0][index];
@@ -293,14 +296,14 @@ static void test_issue_bh(void **state)
     distances(r, (uint32_t[]){wrcfg(1, 0, 20), wrcfg(1, 0, 21), wrcfg(1, 0, 22)}, (unsigned[]){0, 1, 2}, 3);
     distances(r, (uint32_t[]){rmwcib(0, 1, 1, 20), rmwcib(0, 1, 1, 20)}, (unsigned[]){0, 1}, 2);
     distances(r, (uint32_t[]){rdcfg(1, 20), rdcfg(2, 20), rdcfg(3, 20)}, (unsigned[]){0, 1, 2}, 3);
-    /* Stage 0 is WRCFG's in its second cycle: whatever enters there waits one cycle. */
+    /* WRCFG occupies stage 0 in its second cycle: an instruction that enters there waits one cycle. */
     distances(r, (uint32_t[]){wrcfg(1, 0, 20), rmwcib(0, 1, 1, 20)}, (unsigned[]){0, 2}, 2);
     distances(r, (uint32_t[]){wrcfg(1, 0, 20), rdcfg(2, 20)}, (unsigned[]){0, 2}, 2);
-    /* CFGSHIFTMASK has stage 0 for two cycles; WRCFG enters below it in the second. */
+    /* CFGSHIFTMASK occupies stage 0 for two cycles; WRCFG enters below it in the second. */
     distances(r, (uint32_t[]){shiftmask(1, 3, 31, 0, 0, 20), shiftmask(1, 3, 31, 0, 0, 20)}, (unsigned[]){0, 2}, 2);
     distances(r, (uint32_t[]){shiftmask(1, 3, 31, 0, 0, 20), wrcfg(1, 0, 20)}, (unsigned[]){0, 1}, 2);
     distances(r, (uint32_t[]){shiftmask(1, 3, 31, 0, 0, 20), rmwcib(0, 1, 1, 20)}, (unsigned[]){0, 2}, 2);
-    /* STREAMWRCFG is overtaken in its first cycle, and bars the way in its next three (hardware bugs). */
+    /* STREAMWRCFG is overtaken in its first cycle, and blocks the pipeline in its next three (hardware bugs). */
     distances(r, (uint32_t[]){streamwrcfg(0, 0, 20), rmwcib(0, 1, 1, 21), rmwcib(0, 1, 1, 22)}, (unsigned[]){0, 5, 6},
               3);
     distances(r, (uint32_t[]){streamwrcfg(0, 0, 20), streamwrcfg(0, 0, 21), streamwrcfg(0, 0, 22)},
@@ -322,7 +325,7 @@ static void test_issue_wh(void **state)
     rig_free(r);
 }
 
-/* The stages between threads: who enters together with whom, and who waits for what. */
+/* The stages between threads: which instructions enter together, and which wait for which. */
 static void together(wg_arch_id arch, uint32_t a, uint32_t b, unsigned want_b)
 {
     rig *r = rig_new(arch);
@@ -359,7 +362,7 @@ static void test_threads_wh(void **state)
     together(arch, wrcfg(1, 0, 20), wrcfg(1, 0, 20), 1);
     for (unsigned byte = 0; byte < 4; byte++)
         together(arch, rmwcib(byte, 1, 1, 20), rmwcib(3 - byte, 1, 1, 20), 1);
-    together(arch, rdcfg(1, 20), rmwcib(0, 1, 1, 20), 2); /* not in this cycle, nor in the next */
+    together(arch, rdcfg(1, 20), rmwcib(0, 1, 1, 20), 2); /* neither in this cycle nor in the next */
     together(arch, rdcfg(1, 20), wrcfg(1, 0, 20), 0);
 }
 
@@ -371,7 +374,7 @@ static void test_busy_any_thread(void **state)
     rig_cycle(r);
     assert_true(wg_config_unit.busy(r->t, 2));
     assert_false(wg_config_unit.busy(r->t, 0));
-    rig_push(r, 1, rmwcib(0, 1, 1, 21)); /* a later one of another thread prolongs it */
+    rig_push(r, 1, rmwcib(0, 1, 1, 21)); /* a later one of another thread extends it */
     rig_cycle(r);
     assert_true(wg_config_unit.busy(r->t, 2));
     assert_false(wg_config_unit.busy(r->t, 1));
@@ -404,7 +407,7 @@ static void test_next_instruction_does_not_see(void **state)
     rig_push(r, 0, xmov);
     rig_drain(r);
     assert_int_equal(rig_found(r, WG_F_CONFIG_NOT_WRITTEN), 0);
-    /* CFGSHIFTMASK takes one cycle more, STREAMWRCFG four: a wait for the unit is what helps. */
+    /* CFGSHIFTMASK takes one cycle longer, STREAMWRCFG four: only a wait for the unit helps. */
     uint32_t late[] = {shiftmask(1, 0, 0, 0, 0, word_of(r, WG_CFG_THCON_SEC0_REG6_Source_address)),
                        streamwrcfg(0, 0, word_of(r, WG_CFG_THCON_SEC0_REG6_Source_address))};
     for (unsigned i = 0; i < 2 && wg_test_arch(state) == WG_ARCH_BH; i++)
@@ -422,7 +425,7 @@ static void test_next_instruction_does_not_see(void **state)
 
 static void overlay_is_read(rig *r) { wg_config_overlay_busy(r->t); }
 
-/* While others read the NoC Overlay it stays in stage -4, where everything passes it. */
+/* While others read the NoC Overlay, it stays in stage -4, where everything overtakes it. */
 static void test_streamwrcfg_is_overtaken(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -449,7 +452,7 @@ static void test_streamwrcfg_keeps_order(void **state)
     rig_push(r, 0, streamwrcfg(0, 0, 20)); /* reads 0 */
     rig_push(r, 0, wrcfg(4, 0, 20));
     r->t->regs.gpr.r[0][4] = 0xBEEF;
-    /* Both in one thread: WRCFG comes in the next cycle, when STREAMWRCFG is in stage -3, and has to wait. */
+    /* Both in one thread: WRCFG arrives in the next cycle, when STREAMWRCFG is in stage -3, and has to wait. */
     rig_drain(r);
     assert_int_equal(r->t->regs.config.bank[0][20], 0xBEEF);
     assert_int_equal(rig_found(r, WG_F_CONFIG_OVERTAKES), 0);
@@ -463,7 +466,7 @@ static void test_rdcfg_hazard(void **state)
     rig_push(r, 0, rdcfg(7, 20));
     rig_push(r, 0, wrcfg(7, 0, 21));
     rig_drain(r);
-    bool waits = wg_test_arch(state) == WG_ARCH_WH; /* there the thread is held until the result is written */
+    bool waits = wg_test_arch(state) == WG_ARCH_WH; /* WH holds the thread until the result is written */
     assert_int_equal(rig_found(r, WG_F_GPR_NOT_WRITTEN), waits ? 0 : 1);
     assert_int_equal(r->t->regs.config.bank[0][21], waits ? 0x55 : 0);
     /* The other way round: an older load's result would overwrite RDCFG's, or SETDMAREG's. */
@@ -510,7 +513,7 @@ static void test_rdcfg_port_contention(void **state)
     for (unsigned i = 0; i < 4; i++)
         rig_push(r, 1, UINT32_C(0x45) << 24 | (100 + i) << 8 | i * 2); /* SETDMAREG: one GPR write per cycle */
     rig_run(r, 4);
-    assert_int_equal(r->t->regs.gpr.r[0][7], 0); /* SETDMAREG wrote in each of them */
+    assert_int_equal(r->t->regs.gpr.r[0][7], 0); /* SETDMAREG wrote in each of those cycles */
     rig_run(r, 2);
     assert_int_equal(r->t->regs.gpr.r[0][7], 0x55);
     assert_int_equal(r->t->regs.gpr.r[1][3], 103);
@@ -580,7 +583,7 @@ static void test_riscv_window(void **state)
     assert_int_equal(value, 1005);
     rig_run(r, 2);
     assert_int_equal(wg_config_riscv_write(r->t, WG_CORE_B, words + 5, 99, 4, &why), WG_REGION_DONE);
-    assert_int_equal(c->bank[1][5], 2005); /* seen from the next cycle on */
+    assert_int_equal(c->bank[1][5], 2005); /* visible from the next cycle on */
     assert_int_equal(wg_config_riscv_write(r->t, WG_CORE_B, words + 6, 99, 4, &why), WG_REGION_WAIT);
     rig_cycle(r);
     rig_cycle(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalar Unit, Configuration Unit and Mover behind the real gates of a device: the wait conditions on them, with the
- * wait in place (the same result under every delay) and without (the result depends on the delay).
+ * Scalar Unit, Configuration Unit and Mover behind the real gates of a device: the wait conditions for them, with the
+ * wait in place (the same result under every delay) and without it (the result depends on the delay).
  */
 #include "wgtest.h"
 
@@ -78,7 +78,7 @@ static void test_wait_for_scalar_memory(void **state)
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         assert_int_equal(load_and_use(arch, seed, true, 0, &reported), 0x1001);
         assert_false(reported);
-        /* Seven cycles are enough if nothing delays the load; that is luck. */
+        /* Seven cycles are enough if nothing delays the load, but that is luck. */
         uint32_t result = load_and_use(arch, seed, false, 8, &reported);
         assert_true(result == 1 || result == 0x1001);
         assert_int_equal(reported, result == 1);
@@ -151,7 +151,7 @@ static void test_wait_for_configuration_unit(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++)
         assert_int_equal(read_config_and_use(seed, true), 0x2001);
-    /* Without the wait the next instruction is in time, as kernels rely on, unless something holds up the result. */
+    /* Without the wait the next instruction is in time, as kernels rely on, unless something delays the result. */
     assert_int_equal(read_config_and_use(0, false), 0x2001);
     unsigned stale = 0;
     for (uint64_t seed = 1; seed < 200; seed++)
@@ -215,7 +215,7 @@ static void test_lockstep(void **state)
     }
 }
 
-/* ---- Who reads which configuration ------------------------------------------------------------------ */
+/* ---- Which instruction reads which configuration ------------------------------------------------------ */
 
 typedef struct config_reads {
     uint64_t id; /* of the instruction; ids count from 1 per thread */
@@ -253,8 +253,8 @@ static bool read_config(wg_arch_id arch, uint64_t seed, const uint32_t *words, u
 }
 
 /*
- * Whatever configuration an instruction of another unit reads: a WRCFG of that word directly before it is reported, and
- * one of a word that no such instruction reads is not. What is read is taken from the units' own touches.
+ * For every configuration word that an instruction of another unit reads, a WRCFG of that word directly before it is
+ * reported; one of a word that no such instruction reads is not. The units' own touches tell which words are read.
  */
 static void test_every_reader(void **state)
 {
@@ -276,7 +276,7 @@ static void test_every_reader(void **state)
                 if (!read_config(arch, 0, pair, 2, matrix, &again))
                     fail_msg("%s 0x%08x reads word %u: not reported", isa->name, word, alone.word[i]);
             }
-            /* Whoever reads it before it is written does not read it too early, however late it looks. */
+            /* A read in front of the writes is never reported, however late it takes place. */
             for (unsigned i = 0; i < alone.count; i++) {
                 uint32_t behind[17] = {word};
                 for (unsigned k = 1; k < 17; k++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a core has done ahead of the clock is undone by an interrupt that comes before its cycle (time.md rule 9): not only
- * instructions, but what the frontend has asked for and marked on behalf of one that has not entered EX1, and floating-point
- * flags. Each program raises an interrupt of its own and goes on; the distance between the two is varied, so that the
- * interrupt falls into every cycle of what follows. The handler returns, and mcycle says how long it all took.
+ * What a core has done ahead of the clock is rolled back by an earlier interrupt (time.md rule 9): not only
+ * instructions, but also what the frontend has requested and marked for an instruction that has not entered EX1, and
+ * floating-point flags. Each program raises its own interrupt and continues; the distance between the two varies, so
+ * that the interrupt hits every cycle of what follows. The handler returns, and mcycle tells how long it all took.
  */
 #include "rvasm.h"
 #include "state_diff.h"
@@ -17,7 +17,7 @@ enum { RAISE = S2, TARGET = S4, MOST = 24 };
 static void csrr(rv *p, unsigned rd, unsigned csr) { rv_word(p, rv_i((int)csr, ZERO, 2, rd, 0x73)); }
 static void csrw(rv *p, unsigned csr, unsigned rs1) { rv_word(p, rv_i((int)csr, rs1, 1, ZERO, 0x73)); }
 
-/* Interrupts of core B are let through; RAISE points to what raises one. Only what is wanted is fetched. */
+/* Interrupts of core B are enabled; RAISE points to the register that raises one. Only needed lines are fetched. */
 static rv begin(void)
 {
     rv p = rv_at(CODE);
@@ -78,8 +78,8 @@ static void same(const rv *parts, unsigned count, unsigned distance)
 }
 
 /*
- * Goes through `body` twice, so that it is in the cache: the first time with a store to another register; the second time with the one
- * that raises the interrupt, and after that a branch to `there`, which was mispredicted.
+ * Executes `body` twice, so that it is in the cache: the first time with a store to another register; the second time
+ * with the one that raises the interrupt, followed by a mispredicted branch to `there`.
  */
 static rv body(uint32_t there, unsigned distance)
 {
@@ -98,7 +98,7 @@ static rv body(uint32_t there, unsigned distance)
     return p;
 }
 
-/* The branch leads to a line that is not there: nobody asks for it before the core gets there. */
+/* The branch leads to a line that is not cached: nobody requests it before the core gets there. */
 static void test_fetch(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void test_fetch(void **state)
     }
 }
 
-/* The line is there, the one behind it is not: an instruction that waits for its cycle has asked for nothing. */
+/* The line is cached, the next one is not: an instruction that waits for its cycle has requested nothing. */
 static void test_prefetch(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_prefetch(void **state)
     }
 }
 
-/* Three lines of one set, for two ways: the one that was not used last makes room for the handler. */
+/* Three lines of one set, for two ways: the least recently used one makes room for the handler. */
 static void test_replacement(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void test_replacement(void **state)
     }
 }
 
-/* The handler sees the flags of what came before it, and of nothing else. */
+/* The handler sees the flags of earlier instructions only. */
 static void test_flags(void **state)
 {
     (void)state;

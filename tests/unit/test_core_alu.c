@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What integer instructions compute: RV32IM on both architectures, Zba and Zbb on Blackhole, each in a loop over pairs of
- * operands, on all five cores at a time, held against plain definitions (bit by bit where that is another way than the
- * host's). Also NC's instruction RAM on Wormhole.
+ * What integer instructions compute: RV32IM on both architectures, Zba and Zbb on Blackhole, each in a loop over pairs
+ * of operands, on all five cores at a time, compared with simple definitions (bit by bit where the host would do it
+ * differently). Also NC's instruction RAM on Wormhole.
  */
 #include "machine/device.h"
 #include "rvasm.h"
@@ -15,7 +15,7 @@ enum { CODE = 0x10000, CODE_STRIDE = 0x1000, DATA = 0x40000, DATA_STRIDE = 0x400
 static bool less_signed(uint32_t a, uint32_t b) { return (a ^ 0x80000000) < (b ^ 0x80000000); }
 
 static uint32_t shifted(uint32_t a, unsigned n,
-                        int how) /* 0 left, 1 right, 2 right with the sign, 3, 4 around left, right */
+                        int how) /* 0 left, 1 right, 2 arithmetic right, 3 rotate left, 4 rotate right */
 {
     for (n &= 31; n; n--)
         switch (how) {
@@ -185,7 +185,7 @@ static uint32_t defined(unsigned op, uint32_t a, uint32_t b)
 
 /* ---- encodings --------------------------------------------------------------------------------------------- */
 
-/* funct7 and funct3 of the form with two registers; or, with `one`, the whole upper twelve bits of that with one. */
+/* funct7 and funct3 of the form with two registers; with `one`, the upper twelve bits of the form with one register. */
 static const struct {
     uint16_t upper;
     uint8_t f3;
@@ -360,7 +360,7 @@ static void test_control(void **state)
     rv_word(&p, 0x12345000u | A2 << 7 | 0x17);
     rv_sw(&p, A2, 4 * (int)n++, S3);
     want[n] = p.base + 4 * p.n + 4;
-    rv_word(&p, 8u << 20 | A2 << 7 | 0x6F); /* jal over one */
+    rv_word(&p, 8u << 20 | A2 << 7 | 0x6F); /* jal over one instruction */
     rv_addi(&p, A2, ZERO, 0);
     rv_sw(&p, A2, 4 * (int)n++, S3);
     rv_li(&p, A1, p.base + 4 * (p.n + 4) + 7); /* jalr clears the lowest bit of the sum */
@@ -381,8 +381,10 @@ static void test_control(void **state)
     wg_destroy(dev);
 }
 
-/* Wormhole's NC executes from its instruction RAM, with loops and calls across lines; nobody else does, and on Blackhole
- * there is nothing to execute there. */
+/*
+ * Wormhole's NC executes from its instruction RAM, with loops and calls across lines; no other core does, and on
+ * Blackhole nothing can be executed there.
+ */
 static void test_instruction_ram(void **state)
 {
     enum { IRAM = 0xFFC00000 };
@@ -396,7 +398,7 @@ static void test_instruction_ram(void **state)
         rv_li(&p, A1, 10);
         unsigned loop = p.n;
         rv_add(&p, A2, A2, A1);
-        rv_word(&p, 16u << 20 | RA << 7 | 0x6F); /* jal to a function behind the loop */
+        rv_word(&p, 16u << 20 | RA << 7 | 0x6F); /* jal to a function after the loop */
         rv_addi(&p, A1, A1, -1);
         rv_bne(&p, A1, ZERO, loop);
         rv_word(&p, 12u << 20 | 0x6F);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blackhole's CSRs (BabyRISCV/CSRs.md): what each reads as after reset, which keep what is written, what the counters count,
- * what the switches of cfg0 and pmacfg do to time, and what is said of those whose meaning no page gives.
+ * Blackhole's CSRs (BabyRISCV/CSRs.md): what each reads as after reset, which keep a written value, what the counters
+ * count, how the switches of cfg0 and pmacfg change timing, and what is reported for those that no page explains.
  */
 #include "rvasm.h"
 #include "wgtest.h"
@@ -129,7 +129,7 @@ static void test_counters(void **state)
     wg_destroy(dev);
 }
 
-/* Cycles that a piece of code takes with cfg0 (and pmacfg) set so. */
+/* Cycles that a piece of code takes with these values of cfg0 and pmacfg. */
 static uint32_t cycles_with(uint32_t cfg0, uint32_t pmacfg0, uint32_t pmacfg1, void (*piece)(rv *p))
 {
     rv p = rv_at(CODE);
@@ -141,7 +141,7 @@ static uint32_t cycles_with(uint32_t cfg0, uint32_t pmacfg0, uint32_t pmacfg1, v
     csrw(&p, PMACFG0, A2);
     rv_li(&p, A2, pmacfg1);
     csrw(&p, PMACFG1, A2);
-    rv_li(&p, S2, 2); /* twice: the second time the code is in the instruction cache */
+    rv_li(&p, S2, 2); /* twice: the second time from the instruction cache */
     unsigned again = p.n;
     rv_fence(&p);
     csrr(&p, S3, CYCLE);
@@ -203,12 +203,12 @@ static void test_switches(void **state)
     assert_in_range(cycles_with(1u << 0, 0, 0, store_and_load), plain + 8, plain + 40); /* DisLdBufByp: merge timer */
     assert_in_range(cycles_with(0, 1, 0, store_and_load), plain + 8, plain + 60);       /* strongly ordered */
     assert_in_range(cycles_with(0, 0, 1, store_and_load), plain + 8, plain + 60);
-    assert_int_equal(cycles_with(0, 0xFFFFFFFE, 0, store_and_load), plain); /* the low bit alone means something */
+    assert_int_equal(cycles_with(0, 0xFFFFFFFE, 0, store_and_load), plain); /* only the low bit has a meaning */
     plain = cycles_with(0, 0, 0, csrs);
     assert_in_range(cycles_with(1u << 10, 0, 0, csrs), 1, plain - 4); /* DisCsrSync */
 }
 
-/* Code that runs for the first time: lines are asked for ahead, or not. */
+/* Code that runs for the first time: lines are prefetched, or not. */
 static void test_prefetcher(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void test_prefetcher(void **state)
     assert_in_range(taken[1], taken[0] + 64, taken[0] + 256);
 }
 
-/* The coprocessor's status is what it is, unless DisTTStatusReg lets it stand as it was written. */
+/* The coprocessor's status is live, unless DisTTStatusReg leaves it as written. */
 static void test_frozen_status(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void test_frozen_status(void **state)
     }
 }
 
-/* No page says which events or streams there are: such accesses are named. B and NC: their stream status is a scratch word. */
+/* No page lists the events or streams: such accesses are reported. B and NC: their stream status is a scratch word. */
 static void test_what_no_page_says(void **state)
 {
     (void)state;

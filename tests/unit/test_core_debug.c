@@ -131,11 +131,11 @@ static void test_breakpoint(void **state)
     dr_write(dev, 5, 8 << 4);
     wg_advance(dev, 100);
     assert_int_equal(dr_read(dev, 0), 1 | 1 << 1 | 1 << 9);
-    assert_int_equal(gpr(dev, 32), CODE + 16); /* behind it */
+    assert_int_equal(gpr(dev, 32), CODE + 16); /* after it */
     uint32_t count = gpr(dev, A0);
     dr_write(dev, 1, RESUME);
     wg_advance(dev, 100);
-    assert_int_equal(gpr(dev, A0), count + 1); /* once round */
+    assert_int_equal(gpr(dev, A0), count + 1); /* one iteration */
     dr_write(dev, 5, 0);
     dr_write(dev, 1, RESUME);
     wg_advance(dev, 100);
@@ -154,7 +154,7 @@ static void test_watchpoints(void **state)
     dr_write(dev, 5, 10 << 8);
     wg_advance(dev, 200);
     assert_int_equal(dr_read(dev, 0), 1 | 1 << 2 | 1 << 10);
-    assert_int_equal(gpr(dev, 32), CODE + 20); /* behind the store */
+    assert_int_equal(gpr(dev, 32), CODE + 20); /* after the store */
     uint32_t count = gpr(dev, A0);
     dr_write(dev, 1, RESUME);
     wg_advance(dev, 200);
@@ -163,12 +163,15 @@ static void test_watchpoints(void **state)
     dr_write(dev, 5, 11 << 8);
     dr_write(dev, 1, RESUME);
     wg_advance(dev, 200);
-    assert_int_equal(dr_read(dev, 0), 0); /* the word behind it */
+    assert_int_equal(dr_read(dev, 0), 0); /* the next word */
     assert_int_equal(wg_finding_count(dev), 0);
     wg_destroy(dev);
 }
 
-/* A branch to itself is executed again and again: a breakpoint on it is hit, set before it gets there or later. */
+/*
+ * A branch to itself is executed again and again: a breakpoint on it is hit, whether it is set before the core gets
+ * there or later.
+ */
 static void test_breakpoint_on_a_loop(void **state)
 {
     enum { LOOP = CODE + 0x400 };
@@ -193,7 +196,7 @@ static void test_breakpoint_on_a_loop(void **state)
         }
         assert_int_equal(dr_read(dev, 0), 1 | 1 << 1 | 1 << 9);
         assert_int_equal(gpr(dev, 32), LOOP);
-        wg_core_hold(dev, WG_CORE_T1); /* what was hit before a reset is not known behind it */
+        wg_core_hold(dev, WG_CORE_T1); /* a hit before a reset is forgotten after it */
         wg_advance(dev, 4);
         assert_int_equal(wg_core_release(dev, WG_CORE_T1, CODE), WG_OK);
         wg_advance(dev, 3000);
@@ -203,7 +206,7 @@ static void test_breakpoint_on_a_loop(void **state)
     }
 }
 
-/* In slow execution mode a store does not wait for the next to coalesce with: others see it. */
+/* In slow execution mode a store does not wait for another to merge with: others see it. */
 static void test_slow_stores(void **state)
 {
     enum { LOOP = CODE + 0x400, WORD = 0x10000 };
@@ -226,7 +229,7 @@ static void test_slow_stores(void **state)
     wg_destroy(dev);
 }
 
-/* The debug daisychain says where cores are, running or not (DebugDaisychain.md, groups A and B). */
+/* The debug daisychain tells where cores are, running or not (DebugDaisychain.md, groups A and B). */
 static void test_daisychain(void **state)
 {
     enum {
@@ -258,7 +261,7 @@ static void test_daisychain(void **state)
     wg_destroy(dev);
 }
 
-/* A command to a core that runs is reported; entering reset clears the registers, and in reset nothing is written. */
+/* A command to a running core is reported; entering reset clears the registers, and in reset nothing is written. */
 static void test_misuse_and_reset(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
@@ -275,7 +278,7 @@ static void test_misuse_and_reset(void **state)
     wg_destroy(dev);
 }
 
-/* Unless RISCV_DEBUG_REG_DISABLE_RESET says that T1's registers have no part in its reset. */
+/* Unless RISCV_DEBUG_REG_DISABLE_RESET excludes T1's registers from its reset. */
 static void test_registers_kept(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
@@ -292,7 +295,7 @@ static void test_registers_kept(void **state)
     wg_destroy(dev);
 }
 
-/* Instructions do not enter a unit that is held in reset; they go on when it is released. */
+/* Instructions do not enter a unit that is held in reset; they enter when it is released. */
 static void held(wg_arch_id arch, uint32_t bits, uint32_t word)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch};

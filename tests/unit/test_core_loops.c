@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops whose rounds repeat themselves (src/fast/lines.c, rounds.c): random bodies of arithmetic, loads and
- * stores, with pointers that stand still or move, on one core or, much the same, on several at a time, run once skipping,
- * once in small steps, once without shortcuts, once moved from device to device by snapshots and once with every agent
- * ticked in every cycle. Registers, memory, cycles and instruction counts must
- * be identical at every look.
+ * Loops whose rounds repeat (src/fast/lines.c, rounds.c): random bodies of arithmetic, loads and stores, with fixed or
+ * moving pointers, on one core or, much the same, on several at a time. Each runs once skipping, once in small steps,
+ * once without shortcuts, once moved from device to device by snapshots and once with every agent ticked in every
+ * cycle. Registers, memory, cycles and instruction counts must be identical at every check.
  *
- * WG_RANDOM_LOOPS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
+ * WG_RANDOM_LOOPS: programs per architecture; WG_RANDOM_FIRST: the first one.
  */
 #include "rvasm.h"
 #include "state_diff.h"
@@ -49,7 +48,7 @@ static void body(rv *p, unsigned stores)
     }
 }
 
-/* What a loop that repeats itself may do until it does not any more: branches, and addresses that come from memory. */
+/* Ways in which a periodic loop stops being periodic: branches, and addresses loaded from memory. */
 static void odd_body(rv *p)
 {
     unsigned reg = any_reg();
@@ -82,7 +81,7 @@ static void loop(rv *p, uint32_t data, unsigned odd)
     rv_li(p, FROM, data + below(64) * 4);
     rv_li(p, TO, data + (below(3) ? 0x2000 : below(32) * 4) + below(64) * 4);
     if (stride & 3)
-        rv_li(p, TO, data); /* unaligned sooner or later: words are reported, and go their own way */
+        rv_li(p, TO, data); /* eventually misaligned: such accesses are reported and handled separately */
     rv_li(p, COUNT, 1 + below(below(4) ? 250 : 12));
     unsigned label = p->n;
     for (unsigned i = 0; i < ops; i++)
@@ -95,7 +94,7 @@ static void loop(rv *p, uint32_t data, unsigned odd)
     if (other)
         rv_addi(p, TO, TO, other);
     if (below(20) == 0)
-        rv_lw(p, FROM, 0, TO); /* an address that is no sum */
+        rv_lw(p, FROM, 0, TO); /* an address that is not computed */
     if (below(20) == 0)
         rv_fence(p);
     rv_addi(p, COUNT, COUNT, -1);
@@ -113,7 +112,10 @@ static rv program(unsigned core)
     return p;
 }
 
-/* Cores that do the same, or nearly, each at a place of its own, near to each other or all at one: they come into step sooner or later. */
+/*
+ * Cores running the same or nearly the same loop, on separate, neighbouring or identical addresses: eventually they
+ * fall into step.
+ */
 typedef struct crowd {
     uint64_t seed;
     unsigned cores, same, loops, again, cfg0, odd;
@@ -152,7 +154,7 @@ static wg_device *make(wg_arch_id arch, unsigned mode, unsigned profile)
     return dev;
 }
 
-/* The run goes on in another device. */
+/* Continues the run in another device. */
 static wg_device *move(wg_device *dev, wg_arch_id arch, unsigned profile)
 {
     size_t size = wg_snapshot_size(dev);
@@ -175,7 +177,7 @@ static void step(wg_device *dev, unsigned mode, uint64_t cycles)
     }
 }
 
-/* The cores in the mask, in all modes, with a look now and then. */
+/* The cores in the mask, in all modes, compared now and then. */
 static void same_in_all_modes(wg_arch_id arch, unsigned profile, unsigned cores, const rv code[WG_CORES],
                               unsigned looks, unsigned seed)
 {
@@ -246,8 +248,8 @@ static void test_random_loops(void **state)
 }
 
 /*
- * Nothing but arithmetic, of few and of too many instructions, counted up or down or left at random; a multiplication, whose
- * result is late, may be the last; loops in loops, and more code than one cache line.
+ * Arithmetic only, from few instructions to too many, counting up, down or randomly; the last may be a multiplication,
+ * whose result is late; nested loops, and more code than one cache line.
  */
 static void arithmetic_loop(rv *p, unsigned depth)
 {
@@ -327,8 +329,8 @@ static void test_random_loops_of_several(void **state)
 }
 
 /*
- * One core goes on reading a line; another writes lines of the same bank one after the other, that one among them: what was
- * the same in every round is not in this one. The reader's cache holds what it held, and that is found.
+ * One core keeps reading a line; another writes successive lines of the same bank, and that line among them: the period
+ * is broken. The reader's L0 cache keeps the stale line, and the stale read is detected.
  */
 static void test_a_line_in_another_cache(void **state)
 {
@@ -362,8 +364,9 @@ static void test_a_line_in_another_cache(void **state)
 }
 
 /*
- * Five cores copy words that a table points to, as often as another table says: addresses and branches go on as they did
- * for a while, and then do not. In the end one of them writes what others have just read, and these read it again.
+ * Five cores copy words that a table points to, as many times as another table says: addresses and branches keep their
+ * pattern for a while, and then change it. Finally one of them writes what others have just read, and these read it
+ * again.
  */
 static rv tables_program(unsigned core)
 {
@@ -375,7 +378,7 @@ static rv tables_program(unsigned core)
         rv_li(&p, A1, counts[i]);
         rv_sw(&p, A1, 4 * (int)i, A0);
     }
-    rv_li(&p, A0, data); /* 128 pointers, one per line; behind the 60th, to the next word */
+    rv_li(&p, A0, data); /* 128 pointers, one per line; after the 60th, to the next word */
     rv_li(&p, A1, data + 0x2000);
     rv_li(&p, A2, 128);
     rv_li(&p, A3, 68);
@@ -439,9 +442,9 @@ static void test_tables(void **state)
 }
 
 /*
- * With the predictor off, a branch keeps EX1 waiting, and while it does, a store leaves the queue and takes its line out of
- * the L0 cache, and only then a load's line comes in, to the place that is free now: also when the pipeline looks no further
- * than to the cycle in hand.
+ * With the predictor off, a branch stalls EX1. Meanwhile a store leaves the queue and removes its line from the L0
+ * cache, and only then a load's line arrives and takes the free place: also when the pipeline is not simulated ahead of
+ * the current cycle.
  */
 static void test_a_store_leaves_while_a_branch_is_awaited(void **state)
 {
@@ -481,8 +484,8 @@ static void test_a_store_leaves_while_a_branch_is_awaited(void **state)
 }
 
 /*
- * Five loads are one too many, and a store that should leave meanwhile has to wait: a core that is about to go on alone,
- * and cannot, goes on by the clock in the same cycle. Wherever the run is interrupted.
+ * Five loads exceed the limit, so a store that is due has to wait. A core that was about to run ahead then continues
+ * with the clock in the same cycle, wherever the run is interrupted.
  */
 static void test_five_loads_and_a_store(void **state)
 {

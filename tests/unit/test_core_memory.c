@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a core's memory accesses look like from outside: the store queue and its merging, loads that pass stores, the L0
- * data cache, atomics, slow paths, pc snapshots; and what the cores cannot execute.
+ * A core's memory accesses as seen from outside: the store queue and its merging, loads that pass stores, the L0 data
+ * cache, atomics, slow paths, pc snapshots; and unsupported instructions.
  */
 #include "machine/device.h"
 #include "rvasm.h"
@@ -69,7 +69,7 @@ static uint64_t changes(wg_device *dev, uint32_t address)
     return 0;
 }
 
-/* A store to L1 waits for as many cycles as StMergeTimer says for another that it could become one with. */
+/* A store to L1 waits StMergeTimer cycles for another that it can merge with. */
 static void test_merge_timer(void **state)
 {
     static const uint32_t settings[3] = {TIMER_16, 5 << 13, TIMER_16 | DIS_ST_MERGE};
@@ -102,7 +102,7 @@ static void test_merge_timer(void **state)
     assert_int_equal(at[1] - at[2], 5);
 }
 
-/* Stores of a line that start within four bytes of each other become one write; others do not. */
+/* Stores of a line that start within four bytes of each other merge into one write; others do not. */
 static void test_what_merges(void **state)
 {
     wg_device *dev = make(state);
@@ -111,16 +111,16 @@ static void test_what_merges(void **state)
     rv_li(&p, A1, 7);
     rv_sw(&p, A1, 0, A0);
     rv_sw(&p, A1, 4, A0);
-    rv_sw(&p, A1, 12, A0); /* eight bytes behind the last one */
+    rv_sw(&p, A1, 12, A0); /* eight bytes after the last one */
     go(dev, WG_CORE_B, &p);
     uint64_t first = changes(dev, OUT);
     assert_int_equal(word(dev, OUT + 4), 7);
     assert_int_equal(word(dev, OUT + 12), 0);
-    assert_true(changes(dev, OUT + 12) >= first + 5); /* a write of its own, behind a narrow one */
+    assert_true(changes(dev, OUT + 12) >= first + 5); /* a separate write, after a narrow one */
     wg_destroy(dev);
 }
 
-/* As long as stores that can merge keep coming, nothing leaves: "the number of cycles to wait after an L1 store". */
+/* While stores that can merge keep arriving, nothing leaves: "the number of cycles to wait after an L1 store". */
 static void test_merging_without_end(void **state)
 {
     for (unsigned fence = 0; fence < 2; fence++) {
@@ -140,7 +140,7 @@ static void test_merging_without_end(void **state)
     }
 }
 
-/* A load goes past stores that wait in the queue: its value is there before they are seen. */
+/* A load overtakes stores that wait in the queue: its value arrives before they are visible. */
 static void test_loads_pass_stores(void **state)
 {
     wg_device *dev = make(state);
@@ -187,7 +187,10 @@ static void test_loads_of_queued_bytes(void **state)
     wg_destroy(dev);
 }
 
-/* Polling without a fence: the L0 cache empties itself now and then, unless told not to; stale hits are reported. */
+/*
+ * Polling without a fence: the L0 cache flushes itself now and then, unless configured otherwise; stale hits are
+ * reported.
+ */
 static void test_periodic_flush(void **state)
 {
     static const struct {
@@ -229,7 +232,7 @@ static void test_flush_rate(void **state)
         rv_li(&p, A1, HITS);
         unsigned loop = p.n;
         rv_lw(&p, A2, 0, A0);
-        rv_add(&p, A3, A3, A2); /* the next load comes when the line is there */
+        rv_add(&p, A3, A3, A2); /* the next load comes after the line has arrived */
         rv_addi(&p, A1, A1, -1);
         rv_bne(&p, A1, ZERO, loop);
         go(dev, WG_CORE_T0, &p);
@@ -237,14 +240,17 @@ static void test_flush_rate(void **state)
         wg_advance(dev, 40 * HITS);
         uint64_t misses = dev->tile->regions.memory.emitted[WG_CORE_T0] - before;
         if (seed)
-            assert_in_range(misses, 15, 80); /* and some fetches */
+            assert_in_range(misses, 15, 80); /* including some fetches */
         else
             assert_in_range(misses, 40, 46);
         wg_destroy(dev);
     }
 }
 
-/* Own RAM when a core leaves reset: BH clears it, unless RISCV_DEBUG_REG_DISABLE_RESET says no; WH keeps it. Registers are 0. */
+/*
+ * Own RAM when a core leaves reset: BH clears it, unless RISCV_DEBUG_REG_DISABLE_RESET forbids it; WH keeps it.
+ * Registers are 0.
+ */
 static void test_ram_and_reset(void **state)
 {
     static const uint8_t bit[WG_CORES] = {6, 8, 0, 2, 4};
@@ -276,7 +282,7 @@ static void test_ram_and_reset(void **state)
         }
 }
 
-/* `ebreak` parks the core that executes it, and that alone; the finding has its pc and word. */
+/* `ebreak` parks only the core that executes it; the finding has its pc and word. */
 static void test_ebreak(void **state)
 {
     for (unsigned core = 0; core < WG_CORES; core++) {
@@ -316,7 +322,7 @@ static void test_ebreak(void **state)
     }
 }
 
-/* Five cores count in one word with atomics: nothing is lost, and every old value is seen once. */
+/* Five cores count in one word with atomics: no increment is lost, and every old value is returned once. */
 static void test_atomics(void **state)
 {
     enum { PASSES = 50 };
@@ -346,7 +352,7 @@ static void test_atomics(void **state)
     wg_destroy(dev);
 }
 
-/* Blackhole: every core's RAM by its slow address, and every core's pc. */
+/* Blackhole: every core's RAM through its slow address, and every core's pc. */
 static void test_slow_ram_and_pc_snapshots(void **state)
 {
     static const uint32_t slow[WG_CORES] = {0xFFB14000, 0xFFB16000, 0xFFB18000, 0xFFB1A000, 0xFFB1C000};
@@ -384,7 +390,7 @@ static void test_slow_ram_and_pc_snapshots(void **state)
     wg_destroy(dev);
 }
 
-/* What a core does not have is an error that names the core, the pc and the word, on every core. */
+/* An unsupported instruction is an error that names the core, the pc and the word, on every core. */
 static void test_unsupported_encodings(void **state)
 {
     static const uint32_t bh[] = {0xFFFFFFFF, 0x18B576D3 /* fdiv.s */, 0x1005252F /* lr.w */, 0x02007053 /* fadd.d */};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running ahead is exact (time.md rules 7 to 9 and 15): random programs on several cores (ALU, branches, calls, own RAM,
- * L1, fences, atomics, pushes, mailboxes, semaphores, configuration, CSRs) run once skipping, once in small steps, once
- * without shortcuts, once ticking every agent in every cycle, and once skipping under an observer of everything. States,
- * findings and the two event streams must be identical. Polling that never ends must be recognised in the same cycle by all of them.
- * Others change CSRs on the way, jump to misaligned addresses, are interrupted, and the host reaches in between the rounds
- * of a run; there is one more mode, in which the run goes on in another device, restored from a snapshot.
+ * Running ahead is exact (time.md rules 7 to 9 and 15): random programs on several cores (ALU, branches, calls, own
+ * RAM, L1, fences, atomics, pushes, mailboxes, semaphores, configuration, CSRs) run once skipping, once in small steps,
+ * once without shortcuts, once ticking every agent in every cycle, and once skipping under an observer of everything.
+ * States, findings and the two event streams must be identical. All modes must recognise endless polling in the same
+ * cycle. Other programs change CSRs, jump to misaligned addresses and are interrupted, while the host reaches in
+ * between the rounds of a run; in one more mode the run continues in another device, restored from a snapshot.
  *
- * WG_RANDOM_PROGRAMS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
+ * WG_RANDOM_PROGRAMS: programs per architecture; WG_RANDOM_FIRST: the first one.
  */
 #include <stdio.h>
 
@@ -81,7 +81,7 @@ static void push(rv *p, unsigned core)
 
 typedef struct mix {
     unsigned memory, tensix, csr, crowd, feed, odd;
-} mix; /* crowd: how many of 100 are made for L1; feed: those of T cores that push, and what goes with it */
+} mix; /* crowd: percentage of instructions that access L1; feed: percentage of pushes by T cores */
 
 /* cfg0: bits that change how the pipeline works. */
 static uint32_t cfg0_bit(void)
@@ -90,7 +90,7 @@ static uint32_t cfg0_bit(void)
     return 1u << bits[below(sizeof bits)];
 }
 
-/* What programs seldom do. */
+/* Rare actions. */
 static void odd(rv *p, unsigned core)
 {
     static const uint16_t csrs[] = {0x003, 0x320, 0xB00, 0xB02, 0x7C3, 0x7C4, 0xBCA};
@@ -104,7 +104,7 @@ static void odd(rv *p, unsigned core)
         rv_word(p, rv_i(0x7C1, T5, 2 + below(2), ZERO, 0x73)); /* pmacfg0: strongly ordered, or not */
     } else if (k < 60 && is_bh()) {
         rv_word(p, rv_i(csrs[below(sizeof csrs / sizeof *csrs)], any_reg(), 1 + below(3), any_reg(), 0x73));
-    } else if (k < 68) { /* to the middle of an instruction: by a branch, a jump, an indirect one */
+    } else if (k < 68) { /* to a misaligned target: by a branch, a jump or an indirect jump */
         rv_word(p, rv_b(10, any_reg(), any_reg(), conditions[below(6)]));
         rv_nop(p);
         rv_nop(p);
@@ -121,7 +121,7 @@ static void odd(rv *p, unsigned core)
             rv_word(p, rv_i(1 + (int)below(3), below(2) ? RAM : L1_OWN, 2, any_reg(), 0x03));
         else
             rv_word(p, rv_s(1 + (int)below(3), any_reg(), below(2) ? RAM : L1_OWN, 2, 0x23));
-    } else if (is_bh() && core <= WG_CORE_NC) { /* raises an interrupt of its own or the other's */
+    } else if (is_bh() && core <= WG_CORE_NC) { /* raises its own interrupt or the other's */
         rv_li(p, T5, 0xFFB13018 + 4 * below(2));
         rv_sw(p, any_reg(), 0, T5);
     } else {
@@ -129,7 +129,7 @@ static void odd(rv *p, unsigned core)
     }
 }
 
-/* An interrupt's handler: takes the value, which ends the request, and counts. */
+/* An interrupt handler: takes the value, which ends the request, and counts it. */
 static rv handler(unsigned core)
 {
     rv p = rv_at(HANDLER + core * HANDLER_STRIDE);
@@ -144,7 +144,7 @@ static rv handler(unsigned core)
     return p;
 }
 
-/* L1 and nothing else: own lines and those of others, neighbours that merge, all banks, now and then something slow. */
+/* L1 only: own lines and those of others, neighbours that merge, all banks, now and then something slow. */
 static void at_l1(rv *p)
 {
     static const uint8_t ops[] = {0, 1, 4, 8, 12, 16, 20, 24, 28};
@@ -176,7 +176,7 @@ static void instruction(rv *p, unsigned core, const mix *m)
         if (below(2))
             push(p, core);
         else if (below(4) == 0)
-            rv_word(p, rv_b(8, any_reg(), any_reg(), below(2))); /* over the next */
+            rv_word(p, rv_b(8, any_reg(), any_reg(), below(2))); /* over the next instruction */
         rv_addi(p, any_reg(), any_reg(), (int)below(16));
         return;
     }
@@ -274,8 +274,8 @@ static rv program(unsigned core, const mix *m)
 }
 
 /*
- * A T core that feeds its thread faster than it takes, in a small loop; the others store what is there already into its
- * code's first line, which it has left: that brings it back from wherever it has run ahead to.
+ * A T core that pushes faster than its thread takes, in a small loop; the others rewrite the first line of its code,
+ * which it has left, with the same contents, which forces a rollback of its run-ahead.
  */
 static rv feeder(unsigned core)
 {
@@ -295,7 +295,7 @@ static rv feeder(unsigned core)
         for (unsigned n = below(3) ? below(3) : below(12); n; n--)
             rv_word(&p, rv_i(1, below(4) ? T1 : T2, 0, T1 + below(2), 0x13));
         if (below(3) == 0)
-            rv_word(&p, rv_b(8, T1, T2, below(2))); /* over the next */
+            rv_word(&p, rv_b(8, T1, T2, below(2))); /* over the next instruction */
         if (!feeds || (stores && below(3) == 0))
             rv_sw(&p, T3, 0, L1_OWN);
         else if (below(4))
@@ -339,7 +339,7 @@ static wg_device *make(wg_arch_id arch, unsigned mode, unsigned profile, stream 
     return dev;
 }
 
-/* The run goes on in another device. */
+/* Continues the run in another device. */
 static wg_device *move(wg_device *dev, wg_arch_id arch, unsigned profile)
 {
     size_t size = wg_snapshot_size(dev);
@@ -379,7 +379,7 @@ static void same_findings(wg_device *a, wg_device *b, unsigned seed)
     }
 }
 
-/* Between two rounds the host writes, reads, and does what a debugger does. */
+/* Between two rounds the host writes, reads, and acts as a debugger does. */
 static void host(wg_device *dev, unsigned cores)
 {
     uint32_t value = (uint32_t)wg_rng_next(&g), n = below(WG_CORES);
@@ -443,7 +443,7 @@ static void same_end(wg_arch_id arch, unsigned profile, unsigned cores, const rv
 
 enum { SMALL_LOOPS = 101 }; /* for `feed`: small loops and nothing else */
 
-/* A kind of program: which it is, and what it is made of. */
+/* A class of random programs: its salt and its instruction mix. */
 typedef struct kind {
     unsigned salt, crowd, feed, odd;
 } kind;
@@ -454,7 +454,10 @@ static void differs(unsigned seed, unsigned round, unsigned mode, wg_device *a, 
              (unsigned long long)wg_cycle(a), mode_names[mode], mode_names[0], first_difference(a, b));
 }
 
-/* All devices are in the same state: hashes, instructions, and what hangs are dated by (poll.c). All parked? */
+/*
+ * Asserts that all devices are in the same state: hash, instruction counts, and the cycle of each core's last store, by
+ * which hangs are dated (poll.c). Returns whether all cores are parked.
+ */
 static bool same_state(unsigned seed, unsigned round, wg_device *dev[MODES])
 {
     bool parked = true;
@@ -553,7 +556,7 @@ static void test_odd_programs(void **state) { random_programs(state, (kind){17, 
 static void test_odd_crowds(void **state) { random_programs(state, (kind){21, 50, 0, 12}); }
 static void test_odd_feeders(void **state) { random_programs(state, (kind){25, 0, 60, 12}); }
 
-/* A loop that waits for what never comes, with a random body. Does it make requests in every round? */
+/* A loop with a random body that waits for what never arrives. *requests: whether it makes requests in every round. */
 static rv endless(unsigned core, bool *requests)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
@@ -622,7 +625,7 @@ static void test_polling_hangs(void **state)
             fail_msg("program %u: ends in %llu, not %llu", seed, (unsigned long long)end[SKIPPING],
                      (unsigned long long)end[LOCKSTEP]);
         assert_true(s[LOCKSTEP].hash == s[WATCHED].hash);
-        /* A run whose limit lies just before or behind that cycle. (A circle without requests is looked for later.) */
+        /* A run whose limit lies just before or after that cycle. (A loop without requests is searched for later.) */
         uint64_t limit = end[LOCKSTEP] - 1 + below(below(2) ? 3 : 400);
         if (end[LOCKSTEP] < 60000 && requests) {
             wg_device *dev = make(arch, SKIPPING, 0, &s[SKIPPING]);

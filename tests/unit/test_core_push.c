@@ -92,7 +92,9 @@ static void test_adjacent_pushes_fuse(void **state)
     }
 }
 
-/* What firmware on B does before any T core runs: Dst to zero, the condition code stack, a constant, semaphores. */
+/*
+ * What firmware on B does before any T core runs: clear Dst, set up the condition code stack, a constant, semaphores.
+ */
 static void test_start_up_by_b(void **state)
 {
     log l = {.count = 0};
@@ -150,7 +152,7 @@ static void note_issue(void *user, const wg_event *e)
         s->cycle[s->count++] = e->cycle;
 }
 
-/* The same instruction on three threads at once: into which unit, and how many in a cycle. */
+/* The same instruction on three threads at once: which unit takes it, and how many in a cycle. */
 static void kind(wg_arch_id arch, wg_agent agent, const uint32_t words[3], bool together)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch};

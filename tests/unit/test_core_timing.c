@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has been measured of cores and of what they push: profile `silicon` is within five per cent of each row. */
+/* Measured timing of cores and of what they push: profile `silicon` is within five per cent of each row. */
 #include <stdio.h>
 
 #include "core_rows.h"
@@ -20,7 +20,10 @@ static void test_measured_rows(void **state)
     assert_int_equal(off, 0);
 }
 
-/* The cycles of a program of T1 that loads this word of the PC buffer window `times` times, each time for the next instruction. */
+/*
+ * The cycles of a program of T1 that loads this word of the PC buffer window `times` times, each load waiting for the
+ * previous one.
+ */
 static uint64_t cycles_of_loads(wg_arch_id arch, wg_profile profile, int offset, uint32_t times)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = profile};
@@ -44,7 +47,9 @@ static uint64_t cycles_of_loads(wg_arch_id arch, wg_profile profile, int offset,
     return cycles;
 }
 
-/* On Blackhole's silicon a semaphore's value takes three cycles more than the documents' least time; manual TTSync does not. */
+/*
+ * On Blackhole silicon a semaphore's value takes three cycles more than the documented minimum; manual TTSync does not.
+ */
 static void test_semaphore_loads(void **state)
 {
     enum { TTSYNC = 4, SEMAPHORE_3 = 0x2C, SHORT = 50, LONG = 90 };

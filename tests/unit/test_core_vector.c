@@ -4,7 +4,7 @@
 #include "wgtest.h"
 
 enum { CODE = 0x8000, LEFT = 0x3000, RIGHT = 0x3100, RESULT = 0x3200 };
-/* What the assembler makes of the instruction beside it. */
+/* The words that the assembler produces for the instructions on the right. */
 enum {
     VSETVLI_E32_M2 = 0x0D1676D7, /* vsetvli a3, a2, e32, m2, ta, ma */
     VSETVLI_E64 = 0x0D8676D7,    /* vsetvli a3, a2, e64, m1, ta, ma */
@@ -131,7 +131,7 @@ static void test_floats(void **state)
     wg_destroy(dev);
 }
 
-/* What does not exist is reported with core, pc and word. */
+/* Missing instructions are reported with core, pc and word. */
 static void unsupported(wg_core_id core, uint32_t word)
 {
     wg_device *dev = make();

@@ -48,7 +48,7 @@ static void add(words *w, uint32_t word)
     w->word[w->n++] = word;
 }
 
-/* A thread's words before anybody waits, its wait, and what it gives afterwards; likewise of a core. */
+/* A thread's words before anybody waits, its wait, and what it gives afterwards; likewise for cores. */
 typedef struct plan {
     wg_rng r;
     wg_arch_id arch;
@@ -60,9 +60,9 @@ typedef struct plan {
     rv core_wait[WG_CORES], core_give[WG_CORES];
     bool has_core[WG_CORES];
     unsigned semaphores, mutexes, files; /* taken */
-    unsigned outside;                    /* a thread that is no party, where there is one */
+    unsigned outside;                    /* a thread that is no party, if there is one */
     unsigned mailboxes;                  /* links through one */
-    bool pair_full;                      /* of two cores alone, both send more than fits */
+    bool pair_full;                      /* two cores only: both send more than fits */
     bool slow;                           /* the first party does not wait */
 } plan;
 
@@ -142,11 +142,11 @@ static void load_and_use(rv *p, uint32_t address)
     rv_add(p, T1, T1, T1);
 }
 
-/* A core waits for a core: one that reads for one that does not send, one that sends for one that does not read. */
+/* A core waits for a core: a reader for one that does not send, or a sender for one that does not read. */
 static void core_link(plan *p, unsigned waiter, unsigned giver)
 {
     rv *wait = &p->core_wait[waiter], *give = &p->core_give[giver];
-    /* Two alone must wait in the same way: else what the one sends too much is what the other waits for. */
+    /* Two alone must wait in the same way: otherwise the surplus that one sends is what the other waits for. */
     bool full = p->n == 2 ? p->pair_full : wg_rng_below(&p->r, 2), mailbox = wg_rng_below(&p->r, 2);
     uint32_t there = mailbox_of(giver), back = mailbox_of(waiter), own_mailbox = there;
     unsigned count = 30;                                         /* more than any queue on the way holds */
@@ -220,7 +220,7 @@ static void shuffle(plan *p, wg_node *of, unsigned n)
     }
 }
 
-/* Threads only, cores only, or one core and threads: then nobody but that core can be meant by what no thread has. */
+/* Threads only, cores only, or one core and threads: only that core can provide what no thread has. */
 static void draw_parties(plan *p)
 {
     wg_node threads[3] = {node(WG_NODE_THREAD, 0), node(WG_NODE_THREAD, 1), node(WG_NODE_THREAD, 2)};
@@ -284,7 +284,7 @@ static void push_all(wg_device *dev, unsigned thread, const words *w)
         assert_int_equal(wg_push(dev, thread, w->word[i]), WG_OK);
 }
 
-/* Sets everything up, lets it settle, then lets everybody wait, and give. */
+/* Sets everything up, lets it settle, then starts the waits and the gifts. */
 static wg_device *start(plan *p, uint64_t seed, wg_history *history)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = p->arch, .seed = seed};
@@ -344,7 +344,7 @@ static void describe(const plan *p, const wg_hang *hang, uint64_t seed)
                       wg_node_name(hang, hang->edge[i].to, b, sizeof b), hang->edge[i].reason);
 }
 
-/* The same circle, wherever it starts? */
+/* Is it the same circle, whatever its starting point? */
 static bool is_circle(const plan *p, const wg_hang *hang)
 {
     unsigned n = p->circle_length;
@@ -396,7 +396,7 @@ static void test_slow_programs_are_no_deadlocks(void **state)
         make(&p, wg_test_arch(state), seed + 1000, true);
         wg_device *dev = start(&p, seed % 4 ? 0 : seed, &history);
         wg_stop stop = WG_STOP_CYCLES;
-        /* In slices: it never looks like a hang between. */
+        /* In slices: it must not look like a hang in between. */
         for (unsigned i = 0; stop == WG_STOP_CYCLES && i < 100000; i++)
             assert_int_equal(wg_run(dev, 1 + seed % 97, &stop), WG_OK);
         if (stop != WG_STOP_DONE) {

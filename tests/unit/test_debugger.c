@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Going back and forth: at every cycle that is visited the state is the one of the run that went straight through.
- * WG_SOAK=1 gives it ten thousand visits.
+ * Stepping back and forth: the state at every visited cycle equals that of an uninterrupted run. WG_SOAK=1 makes ten
+ * thousand visits.
  */
 #include "wgtest.h"
 
@@ -112,7 +112,7 @@ static void check_state(opened *o, const char *after)
              first_difference(straight.dev, o->dev));
 }
 
-/* A small history, of which some goes, and a large one. */
+/* A small history, part of which is dropped, and a large one. */
 static void test_any_cycle_again(void **state)
 {
     for (unsigned large = 0; large < 2; large++) {
@@ -132,7 +132,7 @@ static void test_any_cycle_again(void **state)
     }
 }
 
-/* Any sequence of steps, of cores and threads, of cycles, to breakpoints and watches, there and back. */
+/* Any sequence of steps, of cores and threads, of cycles, to breakpoints and watchpoints, in both directions. */
 static void test_any_sequence(void **state)
 {
     opened o;
@@ -231,7 +231,7 @@ static void test_private_watches(void **state)
     close_program(&o);
 }
 
-/* What was found after the cycle that is gone back to is not known there, and counts once when it is found again. */
+/* Findings made after the target cycle are dropped when going back, and counted once when they are made again. */
 static void test_findings_go_back(void **state)
 {
     opened o;
@@ -272,7 +272,7 @@ static void test_steps_undone(void **state)
     close_program(&o);
 }
 
-/* Breakpoints are met in the same cycles in both directions. */
+/* Breakpoints are hit in the same cycles in both directions. */
 static void test_breakpoints_both_ways(void **state)
 {
     opened o;
@@ -304,7 +304,7 @@ static uint32_t word_at(const opened *o, uint32_t address)
     return word;
 }
 
-/* A watch stops behind the change going forwards, and before it going back: the word has the values of then. */
+/* Running forwards, a watchpoint stops after the change; backwards, before it. The word has the value of that cycle. */
 static void test_watches_both_ways(void **state)
 {
     enum { WORD = 0x3000, CHANGES = 6 };

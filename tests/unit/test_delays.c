@@ -22,12 +22,12 @@ typedef struct stream {
     unsigned n;
 } stream;
 
-/* What the events of one run showed so far. */
+/* What the events of a run have shown so far. */
 typedef struct watch {
     const stream *wanted;
     unsigned pushed[WG_THREADS], issued[WG_THREADS];
     uint64_t last_id[WG_THREADS];
-    uint8_t holder[8]; /* by the threads' issued words: who is between ATGETM and ATRELM */
+    uint8_t holder[8]; /* by the threads' issued words: the thread between ATGETM and ATRELM */
     const char *wrong;
 } watch;
 
@@ -69,7 +69,7 @@ static void add(stream *s, uint32_t word)
     s->word[s->n++] = word;
 }
 
-/* Waits whose conditions end by themselves. */
+/* Waits whose conditions are met eventually. */
 static uint32_t harmless_wait(wg_rng *r, wg_arch_id arch)
 {
     static const uint32_t bh[] = {0x001, 0x010, 0x200, 0x400, 0x800, 0x1000, 0x1810, 0};
@@ -125,7 +125,7 @@ static void make(wg_rng *r, wg_arch_id arch, stream s[WG_THREADS], unsigned hand
     }
 }
 
-/* Runs the program; the cycle it ends at. */
+/* Runs the program; returns the cycle at which it ends. */
 static uint64_t run(wg_arch_id arch, uint64_t seed, const stream s[WG_THREADS])
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .seed = seed};
@@ -181,18 +181,18 @@ static void test_delays_break_nothing(void **state)
         unsigned others = 0;
         for (uint64_t seed = 1; seed <= SEEDS; seed++)
             others += run(wg_test_arch(state), seed, s) != plain;
-        assert_true(others > SEEDS / 2); /* the seeds do delay something */
+        assert_true(others > SEEDS / 2); /* the seeds must delay something */
         for (unsigned i = 0; i < FREE_SEMAPHORES; i++)
             all += handed[i];
     }
     assert_true(all > PROGRAMS * STEPS / 6);
 }
 
-/* ---- Delays that are given one by one ------------------------------------------------------------------ */
+/* ---- Delays given one by one ---------------------------------------------------------------------------- */
 
 enum { IN_A_ROW = 12, LATE = 300 };
 
-/* Thread 0: the word in a row, a wait for its unit, a NOP; gives the cycle at which all has drained. */
+/* Thread 0: the word several times, a wait for its unit, a NOP; returns the cycle at which all has drained. */
 static uint64_t run_row(wg_arch_id arch, uint32_t word, uint32_t condition, const wg_delay *delay)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch};
@@ -216,7 +216,7 @@ static uint64_t run_row(wg_arch_id arch, uint32_t word, uint32_t condition, cons
     return end;
 }
 
-/* A single delay of a completion holds up whoever waits for it, without a seed and with nobody watching. */
+/* A single delayed completion holds up every instruction that waits for it, without a seed and without an observer. */
 static void test_every_completion_can_be_late(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);

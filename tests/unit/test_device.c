@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's hygiene: creation, time, snapshots, observers, two devices that do not know of each other. */
+/* The library's housekeeping: creation, time, snapshots, observers, two independent devices. */
 #include <stdio.h>
 #include <time.h>
 #include "wgtest.h"
@@ -30,7 +30,7 @@ static void test_thousand_devices(void **state)
         wg_destroy(make(wg_test_arch(state)));
 }
 
-/* A device that was used and reset is a new one, whether it used few pages of memory or all. */
+/* A device that was used and then reset equals a new one, whether it used few pages of memory or all. */
 static void test_reset(void **state)
 {
     wg_device *fresh = make(wg_test_arch(state)), *dev = make(wg_test_arch(state));

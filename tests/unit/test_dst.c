@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dst and the source banks: views, row permutations, marks, bit layouts, the T cores' window, change of owners. */
+/* Dst and the source banks: views, row permutations, marks, bit layouts, the T cores' window, changes of owner. */
 #include "matrix_rig.h"
 
 #include "isa/tile_regs.h"
@@ -38,7 +38,7 @@ static void test_rows(void **state)
             assert_int_equal(wg_dst_stored16(a, row), how & 4 ? adj32(remap, swizzle, row) : adj16(remap, row));
             assert_true(wg_dst_adj32(a, row) + WG_DST_LOW < WG_DST_ROWS);
         }
-        /* 512 rows of 32 bits have a place each, and none shares it. */
+        /* 512 rows of 32 bits have distinct places. */
         uint8_t taken[1024] = {0};
         for (unsigned row = 0; row < 512; row++) {
             assert_int_equal(taken[wg_dst_adj32(a, row)]++, 0);
@@ -61,7 +61,7 @@ static void test_views(void **state)
     wg_dst_undefine(d, 17);
     assert_int_equal(wg_dst_read32(d, a, 9, 3, 0xFFFFFFFF), 0xFFFFFFFF);
     assert_int_equal(wg_dst_read16(d, a, 17, 3, 7), 7);
-    assert_int_equal(wg_dst_read16(d, a, 25, 3, 7), 0x5678); /* the mark is the high halves' */
+    assert_int_equal(wg_dst_read16(d, a, 25, 3, 7), 0x5678); /* the mark belongs to the high halves */
     assert_int_equal(wg_dst_peek32(r->t, 9, 3), 0x12345678);
     wg_dst_write16(d, a, 17, 3, 0xABCD);
     assert_int_equal(wg_dst_read32(d, a, 9, 3, 0), 0xABCD5678);
@@ -71,7 +71,7 @@ static void test_views(void **state)
     mrig_free(r);
 }
 
-/* An arithmetic instruction goes where the permuted rows are. */
+/* An arithmetic instruction accesses the permuted rows. */
 static void test_arithmetic_on_permuted_rows(void **state)
 {
     for (unsigned how = 0; how < 8; how++) {
@@ -122,14 +122,14 @@ static void test_layouts(void **state)
     assert_int_equal(wg_src_to_int(WG_SRC_SIGN | 1023 << 8 | 16), -1023);
 }
 
-/* The window, format by format, as Dst.md's Load and Store functions have it. */
+/* The window, format by format, as in Dst.md's Load and Store functions. */
 static void test_window(void **state)
 {
     static const struct {
         unsigned format, bytes;
         bool no_swizzle, unsigned_int;
         uint32_t core, dst; /* what the core stores; what Dst then holds */
-        uint32_t back;      /* what the core loads again */
+        uint32_t back;      /* the value that the core loads back */
     } cases[] = {
         {0, 4, false, false, 0xC0490FDB, 0xC9800FDB, 0xC0490FDB},
         {0, 4, true, false, 0xC0490FDB, 0xC0490FDB, 0xC0490FDB},
@@ -168,14 +168,14 @@ static void test_window(void **state)
             assert_int_equal(dst, cases[i].dst);
             assert_true(wg_dst_riscv_read(r->t, thread, offset, cases[i].bytes, back));
             assert_int_equal(back[0], cases[i].back);
-            /* Several at once: T2 may. */
+            /* Only T2 may access several at once. */
             unsigned many = cases[i].bytes * 4;
             uint32_t wide[4] = {0x01020304, 0x11121314, 0x21222324, 0x31323334};
             assert_int_equal(wg_dst_riscv_write(r->t, thread, 64, many, wide), thread == 2);
             assert_int_equal(wg_dst_riscv_read(r->t, thread, 64, many, back), thread == 2);
             if (cases[i].format != 5)
                 assert_memory_equal(back, wide, many);
-            /* A part of a datum never may. */
+            /* Part of a datum is never allowed. */
             if (cases[i].bytes > 1)
                 assert_false(wg_dst_riscv_read(r->t, thread, 0, 1, back));
             mrig_free(r);
@@ -220,7 +220,7 @@ static void test_owners(void **state)
     assert_int_equal(log.last_bank, 2);
     assert_int_equal(log.last_owner, WG_SRC_MATRIX);
     assert_int_equal(r->t->sched.next[WG_AGENT_THREAD2], r->t->sched.now);
-    /* Giving back wakes the unpacker and who stores into the bank. */
+    /* Giving a bank back wakes the unpacker and those that store into the bank. */
     r->t->sched.next[WG_AGENT_UNPACK0] = r->t->sched.next[WG_AGENT_SCALAR] = WG_NEVER;
     r->t->backend.scalar.executing = true;
     wg_src_give_to_unpackers(r->t, WG_SRCB, 0, WG_AGENT_MATRIX);

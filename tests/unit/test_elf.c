@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ELF reader: what it gives of a good file, and what it says of every bad one. */
+/* The ELF reader: what it extracts from a good file, and what it reports for every bad one. */
 #include "wgtest.h"
 
 #include <elf.h>
@@ -107,7 +107,7 @@ static void test_hostile(void **state)
     i = good(), i.program[0].p_type = i.program[1].p_type = PT_NULL, refuse(&i, sizeof i, "no loadable segment");
 }
 
-/* A section header table that lies costs the names, never the program. */
+/* A wrong section header table costs the names, never the program. */
 static void test_bad_sections(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_bad_sections(void **state)
     wg_elf_close(elf);
 }
 
-/* Every single-byte corruption of the headers either loads or is refused in words. */
+/* Every single-byte corruption of the headers either loads or is refused with a message. */
 static void test_corruption(void **state)
 {
     (void)state;

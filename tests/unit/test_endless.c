@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run that can never end is recognised, or not, alike in every mode and in the same cycle, with the same report
- * (time.md rules 10, 11 and 15): random loops of several cores that wait, count, push, store or do nothing at all, run
- * once skipping, once ticking every agent in every cycle, once watched, once without shortcuts, once in odd steps, and once
- * moved from device to device by snapshots at random cuts; with limits anywhere.
+ * A run that can never end is recognised, or not, in the same cycle in every mode, with the same report (time.md rules
+ * 10, 11 and 15): random loops of several cores that wait, count, push, store or do nothing at all, run once skipping,
+ * once ticking every agent in every cycle, once watched, once without shortcuts, once in odd steps, and once moved from
+ * device to device by snapshots at random points; with any limit.
  *
- * WG_RANDOM_PROGRAMS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
+ * WG_RANDOM_PROGRAMS: programs per architecture; WG_RANDOM_FIRST: the first one.
  */
 #include "explain/hang.h"
 #include "rvasm.h"
@@ -55,7 +55,7 @@ static wg_device *start(wg_arch_id arch, unsigned mode, unsigned profile, unsign
     return dev;
 }
 
-/* The run goes on in another device, in whatever mode, which may have a past of its own. */
+/* Continues the run on another device in any mode; that device may have run something else before. */
 static wg_device *move(wg_device *dev, wg_arch_id arch, unsigned profile)
 {
     size_t size = wg_snapshot_size(dev);
@@ -125,7 +125,7 @@ static void same_ending(wg_arch_id arch, unsigned profile, unsigned cores, const
     wg_destroy(first);
 }
 
-/* What a body is made of: most of it reaches a fixed point, or goes round in a small circle. */
+/* A loop body: most of it reaches a fixed point, or has a short period. */
 static void instruction(rv *p, unsigned core, unsigned kinds)
 {
     unsigned k = below(16), rd = any_reg();
@@ -133,7 +133,7 @@ static void instruction(rv *p, unsigned core, unsigned kinds)
         static const uint8_t f3[] = {2, 3, 6, 7, 7}; /* slti, sltiu, ori, andi */
         rv_word(p, rv_i((int)below(16), any_reg(), f3[below(5)], rd, 0x13));
     } else if (k < 6) {
-        rv_word(p, rv_i((int)below(16), rd, 4, rd, 0x13)); /* xori: every other round */
+        rv_word(p, rv_i((int)below(16), rd, 4, rd, 0x13)); /* xori: alternates */
     } else if (k < 8) {
         rv_nop(p);
     } else if (k < 9) {
@@ -149,7 +149,7 @@ static void instruction(rv *p, unsigned core, unsigned kinds)
         unsigned top = p->n;
         rv_addi(p, INNER, INNER, -1);
         rv_bne(p, INNER, ZERO, top);
-    } else if (kinds & 4 && below(4) == 0) { /* what may not be repeated */
+    } else if (kinds & 4 && below(4) == 0) { /* what may not be skipped */
         if (core >= WG_CORE_T0 && below(2))
             rv_tt(p, 0x02000000);
         else if (below(2))
@@ -159,7 +159,7 @@ static void instruction(rv *p, unsigned core, unsigned kinds)
     }
 }
 
-/* A few counted loops, one of which may forget to count. */
+/* A few counted loops; one of them may lack its counter. */
 static rv program(unsigned core, unsigned kinds)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
@@ -175,11 +175,11 @@ static rv program(unsigned core, unsigned kinds)
         for (unsigned n = below(12); n; n--)
             instruction(&p, core, kinds);
         if (below(2))
-            rv_word(&p, rv_b(8, any_reg(), any_reg(), below(2))); /* over the next */
+            rv_word(&p, rv_b(8, any_reg(), any_reg(), below(2))); /* over the next instruction */
         rv_addi(&p, LOOP, LOOP, -1);
         rv_bne(&p, LOOP, ZERO, top);
     }
-    if (below(3) == 0) { /* an end that is none */
+    if (below(3) == 0) { /* an end that is not reached */
         unsigned top = p.n;
         for (unsigned n = 1 + below(4); n; n--)
             instruction(&p, core, kinds & 3);
@@ -207,7 +207,7 @@ static void test_random_loops(void **state)
         if (end[0].stop != WG_STOP_HUNG)
             continue;
         hung++;
-        /* Just before that cycle, in it, and behind it. */
+        /* Just before that cycle, in it, and after it. */
         limit = end[0].cycle - 1 + below(below(2) ? 3 : 400);
         same_ending(arch, profile, cores, code, limit, seed, end);
         assert_int_equal(end[0].stop, limit > end[0].hang.cycle ? WG_STOP_HUNG : WG_STOP_CYCLES);
@@ -231,7 +231,7 @@ static rv feeder(unsigned core)
         for (unsigned n = below(3) ? below(3) : below(24); n; n--)
             rv_word(&p, rv_i(1, below(4) ? T1 : T2, 0, T1 + below(2), 0x13));
         if (below(3) == 0)
-            rv_word(&p, rv_b(8, T1, T2, below(2))); /* over the next */
+            rv_word(&p, rv_b(8, T1, T2, below(2))); /* over the next instruction */
         if (below(4))
             rv_tt(&p, words[below(6)]);
         else
@@ -267,7 +267,7 @@ static void test_random_feeders(void **state)
     free(end);
 }
 
-/* A loop that polls what gives cause to findings: as many, and in the same cycles, whether rounds are skipped or not. */
+/* A polling loop that produces findings: their number and cycles are the same whether or not rounds are skipped. */
 static void test_findings_in_rounds(void **state)
 {
     static const uint32_t polled[] = {0xFFB12300, 0xFFB13200, 0xFFB12058, 0xFFB12000 + 0xFC};
@@ -307,7 +307,7 @@ static void test_findings_in_rounds(void **state)
     assert_true(most > 500);
 }
 
-/* ---- each by itself ---- */
+/* ---- single cases ---- */
 
 static void same_alone(wg_arch_id arch, const rv *p, uint64_t limit, ending end[MODES])
 {
@@ -316,7 +316,7 @@ static void same_alone(wg_arch_id arch, const rv *p, uint64_t limit, ending end[
     same_ending(arch, 0, 1u << WG_CORE_B, code, limit, 0, end);
 }
 
-/* Arithmetic that has reached a fixed point, and a jump: there is no request that anybody could see. */
+/* Arithmetic that has reached a fixed point, and a jump: no request is visible from outside. */
 static void test_private_loops(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -332,7 +332,7 @@ static void test_private_loops(void **state)
                 else if (how == 1)
                     rv_andi(&p, T0, T0, 15);
                 else
-                    rv_word(&p, rv_i(1, T1, 4, T1, 0x13)); /* xori: back after an even number */
+                    rv_word(&p, rv_i(1, T1, 4, T1, 0x13)); /* xori: period two */
             }
             rv_beq(&p, ZERO, ZERO, top);
             rv_done(&p);
@@ -346,7 +346,7 @@ static void test_private_loops(void **state)
     free(end);
 }
 
-/* A loop with a long way round is found later, a loop that counts never. */
+/* A loop with a long period is recognised later; a counting loop never is. */
 static void test_long_rounds(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -369,8 +369,10 @@ static void test_long_rounds(void **state)
     free(end);
 }
 
-/* A loop that waits for a word of L1 that nobody writes, and stores: to the stack as unoptimised code does, by a call that
- * saves its return address, or the same value again and again. */
+/*
+ * A loop that waits for a word of L1 that nobody writes, and stores: to the stack as unoptimised code does, in a call
+ * that saves its return address, or the same value again and again.
+ */
 static rv storing(unsigned how, unsigned core)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
@@ -392,7 +394,7 @@ static rv storing(unsigned how, unsigned core)
         break;
     case 1: /* a call that saves ra, and returns */
         rv_word(&p, 8u << 20 | RA << 7 | 0x6F);
-        rv_word(&p, 20u << 20 | 0x6F); /* j behind the function */
+        rv_word(&p, 20u << 20 | 0x6F); /* j to the code after the function */
         rv_sw(&p, RA, 0, SP);
         rv_lw(&p, RA, 0, SP);
         rv_word(&p, rv_i(0, RA, 0, ZERO, 0x67));
@@ -422,7 +424,7 @@ static void test_polls_that_store(void **state)
     free(end);
 }
 
-/* A counter in memory grows: no circle, however much the registers look like one. */
+/* A counter in memory grows, so the loop is not periodic although the registers repeat. */
 static void test_counts_in_memory(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -431,7 +433,7 @@ static void test_counts_in_memory(void **state)
     for (unsigned how = 0; how < 2; how++) {
         rv p = rv_at(CODE);
         rv_li(&p, SP, how ? OWN : 0xFFB00400);
-        rv_li(&p, T3, 2000); /* and ends when it is there */
+        rv_li(&p, T3, 2000); /* ends when the counter reaches this */
         unsigned top = p.n;
         rv_lw(&p, T0, 0, SP);
         rv_addi(&p, T0, T0, 1);
@@ -448,7 +450,7 @@ static void test_counts_in_memory(void **state)
     free(end);
 }
 
-/* Two cores whose rounds have no common divisor, and one with a long way round. */
+/* Two cores with coprime periods, and one with a long period. */
 static rv delayed(unsigned core, unsigned rounds)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
@@ -476,7 +478,7 @@ static void test_coprime_rounds(void **state)
     g.s = 7;
     unsigned cores = 1u << WG_CORE_B | 1u << WG_CORE_T1;
     if (arch ==
-        WG_ARCH_WH) { /* BH's L0 caches make the common round 128 times as long: too long to be ticked through */
+        WG_ARCH_WH) { /* BH's L0 caches make the common period 128 times as long: too long to be ticked through */
         same_ending(arch, 0, cores, code, 200000, 0, end);
     } else {
         wg_device *dev = start(arch, SKIPPING, 0, cores, code);
@@ -492,7 +494,7 @@ static void test_coprime_rounds(void **state)
     free(end);
 }
 
-/* Whether somebody looks for circles or at the core, it ends where it ends. */
+/* Neither observers nor the search for polling loops change the cycle in which the run ends. */
 static void test_ends_in_the_same_cycle(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -512,7 +514,7 @@ static void test_ends_in_the_same_cycle(void **state)
     free(end);
 }
 
-/* The host acts between two runs, behind the read that would have seen it: the round before says nothing. */
+/* The host writes between two runs, after the read that would have seen it: the previous round must not be reused. */
 static void test_host_acts_in_a_round(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -546,7 +548,7 @@ static void test_host_acts_in_a_round(void **state)
     }
 }
 
-/* ATINCGETPTR finds its queue empty each time: step by step as in one go. */
+/* ATINCGETPTR finds its queue empty each time: the same in steps as in one go. */
 static void test_refused_in_steps(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);

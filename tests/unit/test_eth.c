@@ -50,7 +50,7 @@ static void load(const rig *r, const rv *p)
     assert_int_equal(wg_grid_write(r->g, r->x, r->y, p->base, p->word, 4 * p->n), WG_OK);
 }
 
-/* As a host or another tile does it: code, reset vector, soft reset. */
+/* Starts a core as a host or another tile does: code, reset vector, soft reset. */
 static void eth_boot(const rig *r, unsigned core, const rv *p)
 {
     load(r, p);
@@ -90,7 +90,7 @@ static void test_shape(void **state)
     assert_int_equal(wg_grid_read(r.g, r.x, r.y, 0xFFEF0000, &value, 4), WG_ERR_ADDRESS);
     assert_int_equal(wg_core_release(r.dev, WG_CORE_E1, CODE), r.bh ? WG_OK : WG_ERR_ARGUMENT);
     assert_int_equal(wg_core_release(r.dev, WG_CORE_T0, CODE), WG_ERR_ARGUMENT);
-    /* NOC_ENDPOINT_ID: the kind, and which of its kind. */
+    /* NOC_ENDPOINT_ID: the kind of tile, and its index. */
     assert_int_equal(word(&r, NIU0 + noc_map[r.arch].node_id + 4) >> 16, 2);
     assert_int_equal(word(&r, NIU0 + noc_map[r.arch].node_id + 4) & 0xFFFF, wg_grid_index(r.g, r.x, r.y));
     wg_grid_destroy(r.g);
@@ -130,7 +130,7 @@ static void test_program(void **state)
     wg_grid_destroy(r.g);
 }
 
-/* Soft reset stops a core wherever it is; its other bits do nothing (SoftReset.md). */
+/* Soft reset stops a core wherever it is; the register's other bits do nothing (SoftReset.md). */
 static void test_reset(void **state)
 {
     rig r = chip(state);
@@ -330,7 +330,7 @@ static void test_iram(void **state)
     rv_store(&p, MAC, 0x30000000);
     rv_store(&p, MAC + 4, 6);
     rv_fill_and_call(&p, 0x30000);
-    rv_fill_and_call(&p, 0x34000); /* the second contents, not what was decoded before */
+    rv_fill_and_call(&p, 0x34000); /* the new contents, not the instructions decoded before */
     rv_li(&p, T1, DATA);
     rv_sw(&p, A0, 0, T1);
     rv_done(&p);
@@ -342,8 +342,8 @@ static void test_iram(void **state)
     put(r.g, r.x, r.y, MAC, 0x30000001);
     put(r.g, r.x, r.y, IRAM_LOAD, 0x3000); /* Ethernet TX is enabled */
     assert_int_equal(word(&r, IRAM_LOAD), 1);
-    put(r.g, r.x, r.y, IRAM_LOAD, 0x3000);       /* while one is under way */
-    put(r.g, r.x, r.y, IRAM_LOAD, 0x40000 >> 4); /* behind L1 */
+    put(r.g, r.x, r.y, IRAM_LOAD, 0x3000);       /* while one is in progress */
+    put(r.g, r.x, r.y, IRAM_LOAD, 0x40000 >> 4); /* beyond L1 */
     wg_grid_advance(r.g, 512);
     assert_int_equal(word(&r, IRAM_LOAD), 0);
     assert_int_equal(found(&r, WG_F_ETH_IRAM_LOAD), 1);
@@ -420,7 +420,7 @@ static void test_noc(void **state)
     wg_grid_destroy(r.g);
 }
 
-/* A Tensix tile starts a program on the Ethernet tile: code, vector and reset bit come over the NoC. */
+/* A Tensix tile starts a program on the Ethernet tile: code, vector and reset bit arrive over the NoC. */
 static void test_boot_by_noc(void **state)
 {
     rig r = chip(state);
@@ -448,7 +448,7 @@ static void test_boot_by_noc(void **state)
 
 /* ---- Time ---- */
 
-/* Counts, stores, sends its count to the neighbour, and looks at the clock: something of everything. */
+/* Counts, stores, sends its count to the neighbour, and reads the clock: a bit of everything. */
 static rv busy_program(const rig *r, uint32_t base, unsigned core)
 {
     rv p = rv_at(base);
@@ -516,7 +516,7 @@ static void test_modes(void **state)
         assert_true(hash_in_mode(wg_test_arch(state), mode) == hash);
 }
 
-/* A snapshot in which a core runs that the tile does not have is refused. */
+/* A snapshot with a running core that the tile does not have is refused. */
 static void test_missing_core(void **state)
 {
     rig r = chip(state);
@@ -532,7 +532,7 @@ static void test_missing_core(void **state)
     wg_grid_destroy(r.g);
 }
 
-/* A word that nobody writes is polled: the run ends, and says so. */
+/* A core polls a word that nobody writes: the run ends, and the report says so. */
 static void test_hang(void **state)
 {
     rig r = chip(state);

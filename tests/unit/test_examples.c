@@ -100,7 +100,7 @@ static void test_launch_l1(void **state)
 static void test_stale_l0(void **state)
 {
     wg_device *dev = start(state, "stale_l0", B | NC);
-    run_to_end(dev); /* a hit that flushes the cache ends it at last */
+    run_to_end(dev); /* it finally ends with a hit that flushes the cache */
     assert_int_equal(result(dev, 0), 42);
     assert_int_equal(found(dev, "core-stale-l0"), wg_test_arch(state) == WG_ARCH_BH);
     uint32_t looks = result(dev, 1);

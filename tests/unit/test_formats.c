@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * L1 formats. The oracle for values is MPFR: what a datum means in L1, and what the bits in Src or Dst mean, are
- * both written down as numbers there. Beside it, golden vectors of an independent implementation (tests/data).
+ * L1 formats. The oracle for values is MPFR: the value of a datum in L1, and that of the bits in Src or Dst, are both
+ * computed there. In addition, golden vectors of an independent implementation (tests/data).
  */
 #include "wgtest.h"
 
@@ -22,7 +22,7 @@ static parts src_parts(uint32_t x) { return (parts){(int)(x >> 18 & 1), x & 0xFF
 static parts dst_bf16(uint32_t x) { return (parts){(int)(x >> 15 & 1), x & 0xFF, (x >> 8 & 0x7F) << 3}; }
 static parts dst_fp16(uint32_t x) { return (parts){(int)(x >> 15 & 1), x & 0x1F, x >> 5 & 0x3FF}; }
 
-/* (1 + mantissa / 2^bits) * 2^(exponent - bias), with the sign. No infinities: exponents are what they are. */
+/* (1 + mantissa / 2^bits) * 2^(exponent - bias), with the sign. No infinities: every exponent is an ordinary one. */
 static void normal(mpfr_t v, parts p, unsigned bits, int bias)
 {
     mpfr_set_ui(v, p.mantissa, MPFR_RNDN);
@@ -95,7 +95,7 @@ static void test_bfp(void **state)
                 parts in_dst = kinds[k].five ? dst_fp16(dst) : dst_bf16(dst);
                 check_bfp(&n, kinds[k].bits, kinds[k].five, datum, exponent, in_dst);
             }
-    /* Of a five-bit exponent, what does not fit is noticed. */
+    /* An exponent that does not fit five bits is detected. */
     for (unsigned datum = 0; datum < 256; datum++)
         for (unsigned exponent = 0; exponent < 256; exponent++) {
             unsigned magnitude = datum & 127, zeros = 0;
@@ -126,7 +126,7 @@ static void test_fp8(void **state)
         uint32_t plain = wg_l1_to_src(WG_READ_E5M2, x, 0);
         if (e5m2.exponent)
             same_number(&n, e5m2, 2, 15, src_parts(plain), 15);
-        else /* exponent 0 stays 0, mantissa in its place: nothing is normalised */
+        else /* exponent 0 stays 0, the mantissa stays in place: nothing is normalised */
             assert_int_equal(src_parts(plain).exponent << 10 | src_parts(plain).mantissa, e5m2.mantissa << 8);
         assert_int_equal(src_parts(plain).sign, sign);
         uint32_t top = wg_l1_to_src(WG_READ_E5M2_TOP, x, 0);
@@ -205,10 +205,10 @@ static void check_fp32(numbers *n, uint32_t x)
     truncated(n->want, full, 10);
     normal(n->got, src_parts(wg_l1_to_src(WG_READ_32, x, 0)), 10, 127);
     assert_true(mpfr_equal_p(n->want, n->got));
-    /* Dst keeps all bits, at their places */
+    /* Dst keeps all bits, in their places */
     uint32_t dst = wg_l1_to_dst(WG_READ_32, x, 0);
     assert_int_equal((dst & 0x80000000) | (dst >> 16 & 0xFF) << 23 | (dst >> 24 & 0x7F) << 16 | (dst & 0xFFFF), x);
-    /* BF16: truncated, denormals gone */
+    /* BF16: truncated, denormals flushed */
     uint32_t bf16 = wg_l1_to_src(WG_READ_FP32_BF16, x, 0);
     if (!fp32.exponent) {
         assert_int_equal(bf16, (x >> 31) << 18);
@@ -350,7 +350,7 @@ static void test_golden(void **state)
     assert_int_equal(groups, bh ? 16 : 15);
 }
 
-/* ---- Towards L1 --------------------------------------------------------------------------------------------- */
+/* ---- Into L1 ------------------------------------------------------------------------------------------------- */
 
 /* A block's datums, by MPFR: each value divided by the shared unit, rounded to nearest with ties away, saturated. */
 static void test_bfp_block(void **state)
@@ -389,7 +389,7 @@ static void test_bfp_block(void **state)
     free_numbers(&n);
 }
 
-/* Rounding by random bits: the mean over all of them is the value, but for the documented bias of one step. */
+/* Rounding by random bits: the mean over all of them is the value, except for the documented bias of one step. */
 static void test_random_rounding(void **state)
 {
     (void)state;

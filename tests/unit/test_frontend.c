@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FIFO, MOP Expander, mux, Replay Expander: what comes out, in which cycle, and what is reported. */
+/* FIFO, MOP Expander, mux, Replay Expander: output, cycles and findings. */
 #include "frontend_rig.h"
 
 #include "machine/frontend.h"
@@ -106,7 +106,7 @@ static void test_invalid_words_are_reported_and_pass(void **state)
 
 /* ---- Capacity --------------------------------------------------------------------------------------- */
 
-/* A gate that never opens, with the wait itself gone from the FIFOs. */
+/* A gate that never opens; the wait itself has left the FIFOs. */
 static void hold_gate(fr *r, unsigned thread)
 {
     fr_push(r, thread, I_SEMWAIT(0x1FF, 1, 1));
@@ -133,7 +133,7 @@ static void test_single_pushes_fill_up(void **state)
         assert_int_equal(info.fifo, is_bh(r) ? 19 : wh[thread] - 10);
         assert_int_equal(info.stall.reason, WG_STALL_LATCHED_WAIT);
     }
-    /* Opened again, everything passes in order and the rest is pushed: nothing is lost. */
+    /* After the gate opens, everything passes in order and the rest is pushed: nothing is lost. */
     fr_push(r, 2, I_NOP);
     r->t->backend.sync.value[0] = 1;
     wg_wake_threads(&r->t->sched);
@@ -157,8 +157,10 @@ static void test_a_freed_slot_is_refilled_in_the_cycle(void **state)
     r->t->backend.sync.value[0] = 1;
     wg_wake_threads(&r->t->sched);
     fr_run(r, 10);
-    /* D at 200 finds it met; the first NOP passes at 201. BH counts it off then and is back at 28 at once; on WH
-     * the whole chain moves up in that cycle. */
+    /*
+     * D at 200 finds it met; the first NOP passes at 201. BH decrements its count then and is back at 28 at once; on WH
+     * the whole chain moves up in that cycle.
+     */
     assert_int_equal(fr_issued(r, 0, 1), 201);
     assert_int_equal(fr_taken_at(r, 0, full), 201);
     assert_int_equal(fr_taken_at(r, 0, full + 1), 202);
@@ -177,7 +179,7 @@ static void test_fused_pushes_reach_32(void **state)
     wg_gate_info info;
     wg_gate_state(r->t, 0, &info);
     assert_int_equal(info.fifo + info.replay_fifo + info.gate_fifo, 32);
-    /* Above 28 it accepts nothing until it is back at 28: four must pass. */
+    /* Above 28 it accepts nothing until it is back at 28: four instructions must pass. */
     r->t->backend.sync.value[0] = 1;
     wg_wake_threads(&r->t->sched);
     fr_run(r, 20);
@@ -225,7 +227,7 @@ static void test_b_enters_behind_the_mop_expander(void **state)
     assert_int_equal(fr_issued_word(r, 2, 1), I_SEMPOST(1));
     assert_int_equal(fr_issued_word(r, 2, 2), I_SEMPOST(2));
     assert_int_equal(fr_event_count(r, WG_EV_ISSUED, WG_AGENT_THREAD2), 3);
-    /* A MOP of B's is not expanded; it is named. */
+    /* A MOP pushed by B is not expanded; it is reported. */
     fr_push_b(r, 2, I_MOP(1, 0, 0));
     fr_run(r, 10);
     assert_int_equal(fr_event_count(r, WG_EV_ISSUED, WG_AGENT_THREAD2), 4);
@@ -262,7 +264,7 @@ static void test_mux_discards_the_t_side(void **state)
     r->offer_from = FR_START + 2; /* both are at the mux in cycle 3 */
     fr_push_b(r, 0, I_SEMPOST(0x80));
     fr_run(r, 30);
-    /* T's third word, pushed in 2, met B's: it is gone, and it alone. */
+    /* T's third word, pushed in 2, collided with B's: it is lost, and only it. */
     assert_int_equal(fr_event_count(r, WG_EV_LOST, -1), 1);
     assert_int_equal(fr_event(r, WG_EV_LOST, -1, 0)->word, I_SEMPOST(4));
     assert_int_equal(fr_event(r, WG_EV_LOST, -1, 0)->cycle, FR_START + 3);
@@ -298,7 +300,7 @@ static void test_debug_bus_owns_the_fifo(void **state)
 
 static void set_mop_cfg(fr *r, const uint32_t *cfg) { memcpy(r->t->frontend[0].mop_cfg, cfg, 9 * sizeof *cfg); }
 
-/* The documented functional model, written out independently; fills `out`, returns the count. */
+/* The documented functional model, written independently; fills `out`, returns the count. */
 static unsigned model_mop(const uint32_t *cfg, uint32_t mop, uint32_t mask_hi, uint32_t *out)
 {
     unsigned n = 0;
@@ -426,11 +428,11 @@ static void test_mop_gap(void **state)
     static const unsigned want[] = {3, 4, 5, 6, /* one idle cycle */ 8, 9};
     for (unsigned i = 0; i < 6; i++)
         assert_int_equal(fr_issued(r, 0, i), want[i]);
-    /* Long after an expansion there is nothing left to wait for. */
+    /* Long after an expansion there is nothing to wait for. */
     fr_push(r, 0, I_NOP);
     fr_run(r, 10);
     assert_int_equal(fr_issued(r, 0, 6), 33);
-    /* MOP_CFG ends in the expander, and takes its cycle there. */
+    /* MOP_CFG ends in the expander, and takes a cycle there. */
     fr_push(r, 0, I_MOP_CFG(0));
     fr_push(r, 0, I_NOP);
     fr_run(r, 10);
@@ -447,7 +449,7 @@ static void test_mop_cfg_is_sampled_while_expanding(void **state)
     fr_run(r, 4); /* emitted in 1, 2, 3 */
     assert_int_equal(fr_found(r, WG_F_MOP_CFG_RACE), 0);
     wg_mop_cfg_write(r->t, 0, 2, I_SEMPOST(2), 0x1234);
-    wg_mop_cfg_write(r->t, 0, 0, 100, 0x1234); /* the count is settled */
+    wg_mop_cfg_write(r->t, 0, 0, 100, 0x1234); /* the count is fixed by now */
     assert_int_equal(fr_found(r, WG_F_MOP_CFG_RACE), 2);
     assert_int_equal(fr_finding(r, WG_F_MOP_CFG_RACE)->pc, 0x1234);
     fr_run(r, 20);
@@ -478,7 +480,7 @@ static void test_mop_idle_and_thread_idle(void **state)
     fr_run(r, 1);
     assert_false(wg_thread_mop_idle(r->t, 0)); /* queued */
     fr_run(r, 4);
-    assert_true(wg_thread_mop_idle(r->t, 0)); /* emitted in 1 to 4; what it made is under way */
+    assert_true(wg_thread_mop_idle(r->t, 0)); /* emitted in 1 to 4; the expansion is in flight */
     assert_false(wg_thread_idle(r->t, 0));
     assert_int_equal(wg_frontend_queue_status(r->t, 0), 1 << 9);
     fr_run(r, 2); /* the last passes in 6 … */
@@ -564,7 +566,7 @@ static void test_mop_may_make_replays(void **state)
     fr_push(r, 0, I_NOP);
     fr_run(r, 40);
     assert_int_equal(fr_event_count(r, WG_EV_ISSUED, WG_AGENT_THREAD0), 7);
-    for (unsigned i = 0; i < 7; i++) /* the gap behind the expansion is hidden */
+    for (unsigned i = 0; i < 7; i++) /* the gap after the expansion is hidden */
         assert_int_equal(fr_issued(r, 0, i), 6 + i);
     /* The converse does not hold: MOP and REPLAY in a replay are reported, not expanded. */
     fr_push_b(r, 0, I_REPLAY(0, 2, 0, 1));
@@ -618,7 +620,7 @@ static void test_matrix_unit_takes_one(void **state)
 static void test_turn_moves_only_on_a_grant(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    fr_push(r, 2, I_MATRIX); /* alone: the turn is thread 0's again */
+    fr_push(r, 2, I_MATRIX); /* alone: thread 0 has the next turn */
     fr_run(r, 10);
     r->offer_from = r->t->sched.now;
     for (unsigned thread = 0; thread < 3; thread++)
@@ -656,7 +658,7 @@ static void test_config_and_misc_take_one_per_thread(void **state)
     fr_free(r);
 }
 
-/* An expander that finds the FIFO behind it full says so, once, and that it goes on. */
+/* An expander that finds the next FIFO full reports a stall once, and reports when it continues. */
 static void test_expanders_stall(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
@@ -750,7 +752,7 @@ static void test_soft_reset_discards(void **state)
     r->t->backend.sync.value[0] = 1;
     wg_wake_threads(&r->t->sched);
     fr_run(r, 40);
-    assert_int_equal(r->t->backend.sync.value[1], 10); /* those behind the MOP Expander went on */
+    assert_int_equal(r->t->backend.sync.value[1], 10); /* the words after the MOP Expander continued */
     assert_true(wg_thread_idle(r->t, 0));
     fr_free(r);
 }

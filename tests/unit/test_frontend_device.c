@@ -53,7 +53,7 @@ static uint64_t run(wg_arch_id arch, uint64_t seed, bool lockstep, log *l)
     for (uint32_t i = 0; i < 27; i++)
         wg_poke(dev, WG_SPACE_MOP_CFG, i, i % 9 < 2 ? wg_rng_below(&g, 6) : random_word(&g));
     for (unsigned i = 0; i < 800; i++) {
-        wg_push(dev, wg_rng_below(&g, 3), random_word(&g)); /* refused alike in both ways if there is no room */
+        wg_push(dev, wg_rng_below(&g, 3), random_word(&g)); /* with no room, refused alike in both ways */
         if (wg_rng_below(&g, 8) == 0)
             wg_poke(dev, WG_SPACE_SEM_VALUE, wg_rng_below(&g, 8), 1 + wg_rng_below(&g, 3));
         if (wg_rng_below(&g, 8) == 0)
@@ -90,7 +90,10 @@ static void test_lockstep_is_identical(void **state)
 
 /* ---- Rows of instructions for one unit, unwatched ---- */
 
-/* What keeps units busy: instructions of the Matrix and Vector Unit, the packers, the unpackers, and waits for them. */
+/*
+ * Words that keep units busy: instructions of the Matrix and Vector Unit, the packers, the unpackers, and waits for
+ * them.
+ */
 static uint32_t unit_word(wg_rng *g)
 {
     static const uint32_t words[] = {0x84012300, 0x85012300, 0x8F000000, 0x26000000, 0x27000000, 0x12000000,
@@ -103,7 +106,7 @@ static uint32_t unit_word(wg_rng *g)
                               : random_word(g);
 }
 
-/* Where the threads are. */
+/* A hash of the threads' positions. */
 static uint64_t gates_hash(const wg_tile *t)
 {
     uint64_t h = 0;
@@ -120,7 +123,7 @@ static uint64_t gates_hash(const wg_tile *t)
     return h;
 }
 
-/* MOPs with long loops, most of the time of one thread; in steps of very different lengths. */
+/* MOPs with long loops, mostly of one thread; in steps of very different lengths. */
 static void test_rows_are_identical(void **state)
 {
     for (uint64_t seed = 1; seed < 120; seed++) {

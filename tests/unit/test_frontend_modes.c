@@ -2,7 +2,7 @@
 /*
  * Skipping is exact: random programs on three threads, with B, with T cores' stores to semaphores and with
  * accesses that Auto TTSync orders, run once skipping and once ticking every agent in every cycle. The event
- * streams must be identical. WG_RANDOM_INSTRUCTIONS says how many instructions must pass the gates.
+ * streams must be identical. WG_RANDOM_INSTRUCTIONS: the number of instructions that must pass the gates.
  */
 #include "frontend_rig.h"
 
@@ -235,7 +235,7 @@ static void test_lockstep_is_identical(void **state)
     }
 }
 
-/* The same run in pieces: run(n) is n times run(1). */
+/* The same run in pieces: run(n) equals n times run(1). */
 static void test_pieces_are_identical(void **state)
 {
     const uint64_t first = first_seed(), end = first + wg_test_count(wg_test_rounds(20, 20) - 1);
@@ -248,7 +248,7 @@ static void test_pieces_are_identical(void **state)
     }
 }
 
-/* Without what means something within a cycle only, and padding. */
+/* Clears padding, and fields that are meaningful only within a cycle. */
 static void plain(wg_frontend *f)
 {
     wg_stall stall = f->stall;
@@ -261,8 +261,8 @@ static void plain(wg_frontend *f)
 }
 
 /*
- * A thread that nobody watches sleeps through what cannot let it act; else the appointments are the same. One that comes
- * too late shows in the state.
+ * An unwatched thread sleeps through cycles in which nothing can let it act; all other wake-up times are equal. A
+ * wake-up that is too late shows in the state.
  */
 static bool same_appointments(const wg_schedule *watched, const wg_schedule *alone)
 {
@@ -274,7 +274,7 @@ static bool same_appointments(const wg_schedule *watched, const wg_schedule *alo
     return true;
 }
 
-/* Nobody watching, the stages take short cuts: the state is the same in every cycle. */
+/* Without an observer the stages take shortcuts: the state is the same in every cycle. */
 static void test_watching_changes_nothing(void **state)
 {
     const uint64_t first = first_seed(), end = first + wg_test_count(120);
@@ -306,7 +306,7 @@ static void test_watching_changes_nothing(void **state)
     }
 }
 
-/* Every word at any time leads somewhere: random bits, and at the end the books balance. */
+/* Every word at any time has a defined effect: random bits, and the counts balance at the end. */
 static void test_any_word_is_defined(void **state)
 {
     wg_rng g = {77};

@@ -75,7 +75,7 @@ static void test_met_wait_costs_one_bubble(void **state)
     fr_run(r, 20);
     assert_int_equal(fr_issued(r, 0, 0), 3);
     assert_int_equal(fr_issued(r, 0, 1), 4);
-    assert_int_equal(fr_issued(r, 0, 2), 6); /* caught in 5 although the condition was met all along */
+    assert_int_equal(fr_issued(r, 0, 2), 6); /* caught in 5 although the condition was met from the start */
     assert_int_equal(fr_issued(r, 0, 3), 7);
     assert_int_equal(fr_event(r, WG_EV_LATCHED, -1, 0)->cycle, FR_START + 4);
     assert_int_equal(fr_event(r, WG_EV_RELEASED, -1, 0)->cycle, FR_START + 5);
@@ -120,7 +120,7 @@ static void test_semwait_and_the_latch(void **state)
         assert_int_equal(r->t->frontend[0].latch.kind, WG_LATCH_SEMWAIT);
         assert_int_equal(fr_found(r, WG_F_WAIT_REPLACED), 1);
     }
-    /* With B1 in the mask it is caught on both; and a wait met in the very cycle is not lost. */
+    /* With B1 in the mask it is caught by both; a wait met in the same cycle is not lost. */
     fr_busy(r, WG_UNIT_PACK, 0, 1, true);
     fr_push(r, 1, I_STALLWAIT(WG_B0 | WG_B1, 1u << condition_bit(r, WG_WAIT_PACK0)));
     fr_push(r, 1, I_SEMWAIT(WG_B1, 1, 1));
@@ -157,8 +157,10 @@ static void test_release_needs_all_at_once(void **state)
 
 static void test_spent_condition_releases(void **state)
 {
-    /* Met for one cycle only, with nothing at the gate: that is enough, and the sketch's inverted test would pass the
-     * blocked and hold the unblocked. */
+    /*
+     * Met for one cycle only, with nothing at the gate: that is enough. The sketch's inverted test would let the
+     * blocked instruction pass and hold the unblocked one.
+     */
     fr *r = fr_new(wg_test_arch(state));
     fr_busy(r, WG_UNIT_MATRIX, 0, 0, true);
     fr_push(r, 0, I_STALLWAIT(WG_B6, 1u << condition_bit(r, WG_WAIT_MATRIX)));
@@ -252,10 +254,10 @@ static void test_nop_needs_all_nine(void **state)
     fr_push(r, 1, I_STALLWAIT(0x0FF, 1));
     fr_push(r, 1, I_NOP);
     fr_push(r, 2, I_STALLWAIT(0x1FF, 1));
-    fr_push(r, 2, 0xFF000000); /* what is no instruction: like NOP */
+    fr_push(r, 2, 0xFF000000); /* an undefined instruction: like NOP */
     fr_run(r, 30);
     assert_int_equal(fr_issued(r, 0, 1), WG_NEVER);
-    assert_int_equal(fr_issued(r, 1, 1), 5); /* the slot lets one wait through per cycle: thread 1's in 4 */
+    assert_int_equal(fr_issued(r, 1, 1), 5); /* the slot takes one wait per cycle: thread 1's in 4 */
     assert_int_equal(fr_issued(r, 2, 1), WG_NEVER);
     fr_free(r);
 }
@@ -620,7 +622,7 @@ static void test_reasons(void **state)
     assert_true(info.has_head);
     assert_int_equal(info.head.word, I_ATGETM(2));
     assert_int_equal(info.stall.reason, WG_STALL_MUTEX_HELD);
-    /* Each reason has its own words. */
+    /* Each reason has its own text. */
     for (unsigned a = 0; a < WG_STALL_COUNT; a++)
         for (unsigned b = a + 1; b < WG_STALL_COUNT; b++)
             assert_string_not_equal(wg_stall_text(a), wg_stall_text(b));
@@ -651,7 +653,7 @@ static void test_reason_changes_are_events(void **state)
     fr_free(r);
 }
 
-/* Behind a wait for room, 320 (B6, B8) lets the SEMPOST pass and exceed the maximum; 322 (B1, B6, B8) holds it. */
+/* After a wait for room, 320 (B6, B8) lets the SEMPOST pass and exceed the maximum; 322 (B1, B6, B8) holds it. */
 static void test_both_masks_of_pattern_4(void **state)
 {
     for (unsigned with_b1 = 0; with_b1 < 2; with_b1++) {

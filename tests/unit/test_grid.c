@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grid without its NoCs: floorplan, translation, harvesting, DRAM, tiles made when first used. */
+/* The grid without its NoCs: floorplan, translation, harvesting, DRAM, tiles created on first use. */
 #include "wgtest.h"
 
 #include <waitgate/chip.h>
@@ -66,7 +66,7 @@ static void test_translation_bh(void **state)
                                   {0, 19, 24, 2, 0}, {1, 19, 24, 2, 0}, {0, 20, 25, 1, 1},   {1, 21, 25, 16, 1},
                                   {0, 8, 27, 8, 9},  {1, 8, 30, 8, 2},  {0, 3, 0, 3, 0},     {1, 3, 0, 13, 0},
                                   {1, 8, 0, 8, 0}};
-    /* Columns 3 and 12 are gone: they are at the end. */
+    /* Columns 3 and 12 are harvested: their coordinates come last. */
     static const place gone[] = {{0, 2, 2, 2, 2},   {0, 3, 2, 4, 2},   {1, 3, 2, 4, 2},  {0, 7, 5, 10, 5},
                                  {0, 10, 5, 11, 5}, {0, 11, 5, 13, 5}, {0, 15, 5, 3, 5}, {0, 16, 5, 12, 5},
                                  {1, 16, 5, 12, 5}, {0, 9, 5, 9, 5}};
@@ -83,7 +83,7 @@ static void test_translation_bh(void **state)
 
 static void test_translation_wh(void **state)
 {
-    /* The example of Coordinates.md: rows 7 and 10 are gone. */
+    /* The example of Coordinates.md: rows 7 and 10 are harvested. */
     static const place gone[] = {{0, 16, 16, 0, 0}, {1, 16, 16, 0, 0},  {0, 18, 18, 1, 1}, {1, 18, 18, 1, 1},
                                  {0, 25, 22, 9, 5}, {0, 22, 23, 6, 8},  {1, 22, 23, 6, 8}, {0, 18, 25, 1, 11},
                                  {0, 18, 26, 1, 7}, {1, 18, 27, 1, 10}, {0, 3, 4, 3, 4},   {1, 3, 4, 6, 7},
@@ -120,7 +120,7 @@ static void test_tiles(void **state)
     uint32_t word = 0xCAFE, back = 0, node = 0;
     assert_int_equal(wg_grid_advance(g, 1000), WG_OK);
     assert_null(wg_grid_peek(g, 1, 2));
-    assert_int_equal(wg_grid_multicast(g, x1, 11, 1, 2, 0x100, &word, 4), WG_OK); /* round both edges */
+    assert_int_equal(wg_grid_multicast(g, x1, 11, 1, 2, 0x100, &word, 4), WG_OK); /* around both edges */
     for (unsigned y = 2; y < 12; y++)
         assert_int_equal(wg_grid_peek(g, x1, y) != NULL, y == 2 || y == 11);
     assert_int_equal(wg_cycle(wg_grid_tile(g, 1, 2)), 1000);

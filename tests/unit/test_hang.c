@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hang report: each way to wait gives its edge, its circle or dead end, and a story that names it. */
+/* The hang report: each kind of wait gives its edge, its circle or dead end, and a story that names it. */
 #include "wgtest.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ typedef struct scene {
     wg_hang hang;
 } scene;
 
-/* Pushes the streams, one word per cycle, and runs until the device says that it hangs. */
+/* Pushes the streams, one word per cycle, and runs until the device reports a hang. */
 static scene *play(void **state, const char *source)
 {
     scene *s = calloc(1, sizeof *s);
@@ -95,7 +95,7 @@ static void test_semaphore_dead_end(void **state)
     leave(s);
 }
 
-/* Thread 0's post stands behind its own wait for thread 1, whose post stands behind the wait for thread 0. */
+/* Thread 0's post comes after its own wait for thread 1, whose post comes after the wait for thread 0. */
 static void test_semaphore_circle(void **state)
 {
     scene *s = play(state, ".thread 0\n semwait STALL_THREAD, SEMAPHORE_2, STALL_ON_ZERO\n sempost SEMAPHORE_1\n"
@@ -135,7 +135,7 @@ static void test_invalid_mutex(void **state)
     leave(s);
 }
 
-/* Words that the host has not pushed yet are not overlooked. */
+/* Words that the host has not pushed yet are taken into account. */
 static void test_pending_words(void **state)
 {
     scene *s = play(state, ".thread 1\n semwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO\n nop\n");
@@ -159,7 +159,7 @@ static void test_latch_words(void **state)
     latch = (wg_latch){.kind = WG_LATCH_EMPTY};
     wg_latch_text(arch, &latch, text, sizeof text);
     assert_string_equal(text, "");
-    /* Everything at once still fits, or is cut at the end. */
+    /* All of it fits at once, or is cut at the end. */
     latch = (wg_latch){.kind = WG_LATCH_STALLWAIT, .block = 0xFF, .conditions = 0xFFFF};
     wg_latch_text(arch, &latch, text, sizeof text);
     assert_true(strlen(text) < sizeof text);

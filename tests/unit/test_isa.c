@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The instruction tables: opcodes (PIPE-29), fields (PIPE-07, GATE-01), block bits (GATE-07), Auto TTSync classes,
- * `.ttinsn` (PIPE-09), lookup; and field by field against the shared tables where those are at hand.
+ * `.ttinsn` (PIPE-09), lookup; and a field-by-field comparison with the shared tables where those exist.
  */
 #include <stdio.h>
 #include "isa/isa.h"
@@ -206,7 +206,7 @@ static void test_block_bits(void **state)
         assert_int_equal(named(arch, "SEMWAIT")->block_bits, WG_B1);
         seen++;
     }
-    /* The table says nothing of these; they go by their unit. */
+    /* The table does not list these; they follow their unit. */
     static const char *const silent[] = {"TRNSPSRCA", "RAREB",      "SETASHRMH0", "SETASHRMH1",
                                          "SETASHRMV", "SETPKEDGOF", "SETASHRMH",  "SETIBRWC"};
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++, seen++)
@@ -299,7 +299,7 @@ static void test_lookup(void **state)
     assert_int_equal(wg_isa_by_id(arch, WG_I_STREAMWAIT) != NULL, arch == WG_ARCH_BH);
 }
 
-/* wg_isa_by_name relies on it that no two names have the same hash, and that none has 0. */
+/* wg_isa_by_name relies on distinct name hashes, none of which is 0. */
 static void test_hashes(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void test_timing(void **state)
     }
 }
 
-/* ---- against the shared tables ---- */
+/* ---- compared with the shared tables ---- */
 
 static void write_file(void *user, const char *text, size_t length) { (void)fwrite(text, 1, length, user); }
 

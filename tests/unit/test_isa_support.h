@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ISA suites share: finding the tree, and comparing our tables with the shared data files. */
+/* Shared by the ISA suites: finding the tree, and comparing our tables with the shared data files. */
 #ifndef TEST_ISA_SUPPORT_H
 #define TEST_ISA_SUPPORT_H
 
@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "wgtest.h"
 
-/* The repository's root, from wherever the suite runs; NULL if this is not inside the tree. */
+/* The repository's root, wherever the suite runs; NULL outside the tree. */
 static inline const char *isa_root(void)
 {
     static const char *const candidates[] = {".", "..", "../..", "../../..", "../../../.."};
@@ -21,8 +21,8 @@ static inline const char *isa_root(void)
 }
 
 /*
- * Hands a dump of our tables to test_isa_tables.py, which compares it with ../shared/data; true if they
- * agree, or if there is no such folder (then it says so).
+ * Passes a dump of our tables to test_isa_tables.py, which compares it with ../shared/data; true if they agree, or if
+ * there is no such folder (which is reported).
  */
 static inline bool isa_compare(const char *what, wg_arch_id arch, void (*dump)(FILE *to, wg_arch_id arch))
 {

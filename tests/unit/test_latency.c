@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* insns.def's latencies are what the units take: from passing the gate to completion, for every instruction that has one. */
+/*
+ * The latencies in insns.def are those of the units: from passing the gate to completion, for every instruction that
+ * has one.
+ */
 #include "unpack_rig.h"
 
 #include "machine/src.h"
 
-/* Zero operands, but for what the instruction needs in order to be one. */
+/* Zero operands, except where the instruction needs others to be valid. */
 static uint32_t word_of(const wg_isa_insn *insn)
 {
     uint32_t word = (uint32_t)insn->opcode << 24;
@@ -21,7 +24,7 @@ static void test_records(void **state)
     for (unsigned id = 1; id < WG_I_COUNT; id++) {
         const wg_isa_insn *insn = wg_isa_by_id(arch, (wg_insn_id)id);
         if (!insn || !insn->latency[WG_PROFILE_DOCUMENTED] || insn->unit == WG_UNIT_NONE || insn->unit == WG_UNIT_SYNC)
-            continue; /* what needs no unit and the Sync Unit's instructions are over in the cycle that takes them */
+            continue; /* instructions without a unit and the Sync Unit's complete in the cycle that takes them */
         ur *r = ur_new(arch);
         for (unsigned file = 0; file < 2; file++)
             wg_src_give_to_matrix(r->t, (wg_src_file)file, 0, WG_AGENT_UNPACK0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The examples that compute: each runs through unpackers, units and packer, and its results are held against exact
- * arithmetic (or long double, where there is no exact value), with the error that the documented formats allow.
+ * The examples that compute: each runs through unpackers, units and packer, and its results are compared with exact
+ * arithmetic (or long double, where there is no exact value), within the error that the documented formats allow.
  */
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void run(wg_device *dev)
     assert_int_equal(done, 1);
 }
 
-/* Where row i, column j of a tile of four faces is. */
+/* The index of row i, column j of a tile of four faces. */
 static unsigned place(unsigned i, unsigned j) { return (i / 16 * 2 + j / 16) * 256 + i % 16 * 16 + j % 16; }
 
 static float from_bits(uint32_t bits)
@@ -83,10 +83,10 @@ static void product(void **state, unsigned passes, const uint16_t *a, const uint
 }
 
 /*
- * The parts of mantissas that a fidelity leaves out, relative to the product (SrcASrcB.md): LoFi 5 of 8 bits of SrcA's
- * and 7 of SrcB's, the second pass the rest of SrcA's, the third the rest of SrcB's with SrcA's leading bits. What
- * is left is rounding: eight products at a time lose what lies below 2^-10 of the greatest (half a unit each), of
- * the Dst sum 2^-24 per addition.
+ * The parts of mantissas that a fidelity leaves out, relative to the product (SrcASrcB.md): LoFi uses 5 of 8 bits of
+ * SrcA and 7 of SrcB, the second pass the rest of SrcA, the third the rest of SrcB with SrcA's leading bits. The rest
+ * is rounding: eight products at a time lose what lies below 2^-10 of the greatest (half a unit each), the Dst sum
+ * 2^-24 per addition.
  */
 static void test_matmul(void **state)
 {
@@ -123,7 +123,7 @@ static void test_matmul(void **state)
                 worst[passes] = fmaxl(worst[passes], error / sum);
             }
     }
-    /* More passes are better, and LoFi really leaves bits out. */
+    /* More passes are better, and LoFi does leave bits out. */
     assert_true(worst[1] > 0x1p-7L);
     assert_true(worst[1] > worst[2] && worst[2] > worst[3]);
     assert_true(worst[3] < 0x1p-10L && worst[4] < 0x1p-10L);
@@ -148,7 +148,7 @@ static float some(wg_rng *rng, float limit)
     return from_bits(to_bits((float)x * 0x1p-23f * limit) & 0xFFFFE000u);
 }
 
-/* Every result within `relative` of what is right, or `absolute` of it. */
+/* Every result is within `relative` or `absolute` of the correct one. */
 static void expect(const float *in, const float *out, long double (*right)(long double), long double relative,
                    long double absolute)
 {
@@ -159,7 +159,7 @@ static void expect(const float *in, const float *out, long double (*right)(long 
             fail_msg("of %.9g: %.9g instead of %.9Lg, off by %Lg", (double)in[i], (double)out[i], exact, error);
         worst = fmaxl(worst, relative != 0 ? error / fabsl(exact) : error);
     }
-    assert_true(worst > 0); /* it is no copy of the host's result */
+    assert_true(worst > 0); /* not a copy of the host's result */
 }
 
 static void test_exp(void **state)
@@ -268,7 +268,7 @@ static void test_datacopy(void **state)
 
 /* ---- Every level of host vectors, in every mode of the host ---- */
 
-/* What the device is like when the example is done. */
+/* The device's hash after the example. */
 static uint64_t hash_of(void **state, const char *name, wg_simd level, unsigned mode)
 {
     static const uint32_t parameters[8] = {4, 0, 0, 0, 1}; /* a product in HiFi4 */
@@ -306,7 +306,7 @@ static void test_levels(void **state)
 
 /* ---- Skipping is exact ---- */
 
-/* Forty products: whether cycles are skipped or not, and how far time passes at once, is not to be seen anywhere. */
+/* Forty products: neither skipping cycles nor the lengths of time steps are visible anywhere. */
 static void test_modes(void **state)
 {
     for (unsigned passes = 1; passes <= 4; passes += 3) {

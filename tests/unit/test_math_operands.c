@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every operand bit of every instruction of the Matrix and the Vector Unit makes a difference: for each there is a state
- * in which the instruction with the bit flipped leaves other registers, other findings or another time of completion. Bits
- * that the pages say are ignored are listed, and make none.
+ * Every operand bit of every instruction of the Matrix and the Vector Unit matters: for each there is a state in which
+ * the instruction with the bit flipped leaves other registers, other findings or another completion time. Bits that the
+ * pages declare ignored are listed, and must not matter.
  */
 #include "matrix_rig.h"
 
@@ -44,7 +44,7 @@ static void any_state(mrig *r, wg_rng *rng)
     mrig_cfg(r, WG_CFG_ALU_ACC_CTRL_Fp32_enabled, wg_rng_below(rng, 2));
     mrig_cfg(r, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, format == WG_FMT_INT8);
     for (unsigned thread = 0; thread < 3; thread++)
-        for (unsigned i = 5; i < 56; i++) /* address modifiers, and with them all kinds of settings */
+        for (unsigned i = 5; i < 56; i++) /* address modifiers, and thereby all kinds of settings */
             regs->config.thread[thread][i] = (uint16_t)(wg_rng_next(rng) & wg_rng_next(rng));
     mrig_tcfg(r, WG_TCFG_FP16A_FORCE_Enable, 0);
     memset(regs->dst.undefined, 0, sizeof regs->dst.undefined);
@@ -122,9 +122,10 @@ static void run_word(mrig *r, const wg_regs *from, uint32_t word, const wg_unit_
 }
 
 /*
- * Bits of the assembly table's operands that the pages give no meaning to: a constant in the page's syntax (the moves,
+ * Bits of the assembly table's operands to which the pages give no meaning: a constant in the page's syntax (the moves,
  * ELWMUL, DOTPV, GAPOOL, GMPOOL, SHIFTXA), or part of an instruction that does nothing but add zero (MatrixUnit.md, the
- * convolutions and average pools), throw away a cache that is not visible (GATESRCRST.md) or is left over (decisions.md).
+ * convolutions and average pools), throw away a cache that is not visible (GATESRCRST.md) or is left over
+ * (decisions.md).
  */
 static uint32_t ignored(wg_insn_id id)
 {

@@ -114,7 +114,7 @@ static void test_mvmul_broadcast(void **state)
     mrig_free(r);
 }
 
-/* The mantissa bits that each phase takes. */
+/* The mantissa bits that each phase uses. */
 static void test_fidelity_bits(void **state)
 {
     mrig *r = ready(state, WG_FMT_TF32, true);
@@ -171,7 +171,7 @@ static void test_integers(void **state)
         assert_int_equal(wg_dst32_to_int(mrig_dst32(r, 16, 0)), sum);
     }
     assert_int_equal(sum, a * b);
-    /* Sums take all ten bits, whatever the phase. */
+    /* Sums use all ten bits, whatever the phase. */
     mrig_run(r, ELWADD | 32);
     assert_int_equal(wg_dst32_to_int(mrig_dst32(r, 33, 1)), a + b);
     mrig_run(r, ELWSUB | ADDS | 32);
@@ -187,7 +187,7 @@ static void test_integers(void **state)
             assert_int_equal(wg_dst32_to_int(mrig_dst32(r, 40, 0)), ends[end]);
         }
     }
-    /* An exponent of zero makes a zero, of SrcB unless that is switched off. */
+    /* An exponent of zero gives a zero, for SrcB unless that is switched off. */
     mrig_fill(r, WG_SRCA, int8(5));
     mrig_fill(r, WG_SRCB, int8(7) & ~0xFFu);
     mrig_run(r, ELWADD | 48);
@@ -254,12 +254,12 @@ static void test_rounding_and_limits(void **state)
     assert_int_equal(one(r, ELWADD | ADDS, mrig_bits(1.0f), 0, mrig_bits(16777216.0f), true), 0x4B800001);
     assert_int_equal(one(r, ELWADD | ADDS, mrig_bits(-1.0f), 0, mrig_bits(-16777216.0f), true), 0xCB800000);
     assert_int_equal(one(r, ELWADD | ADDS, mrig_bits(-3.0f), 0, mrig_bits(-16777216.0f), true), 0xCB800001);
-    /* No infinities among the inputs; too large becomes one. */
+    /* No infinities among the inputs; overflow gives one. */
     assert_int_equal(one(r, ELWADD, 0x7F000000, 0x7F000000, 0, true), 0x7F800000);
     assert_int_equal(one(r, ELWADD, 0xFF7FE000, 0xFF7FE000, 0, true), 0xFF800000);
     assert_int_equal(one(r, ELWADD, 0x7F800000, 0xFF000000, 0, true), 0x7F000000); /* 2^128 - 2^127 */
     assert_int_equal(one(r, ELWMUL, 0x5F800000, 0x5F800000, 0, true), 0x7F800000);
-    /* Too small becomes zero; denormals are zero; a zero is positive. */
+    /* Underflow gives zero; denormals are zero; a zero is positive. */
     assert_int_equal(one(r, ELWMUL, 0x20000000, 0x20000000, 0, true), 0x00800000);
     assert_int_equal(one(r, ELWMUL, 0x1F800000, 0x20000000, 0, true), 0);
     assert_int_equal(one(r, ELWADD, 0x007FE000, 0x807FE000, 0, true), 0);
@@ -281,7 +281,7 @@ static void test_rounding_and_limits(void **state)
     mrig_free(r);
 
     r = ready(state, WG_FMT_FP16, false);
-    /* FP16: exponent 31 is a number; too large becomes 31 and all ones. */
+    /* FP16: exponent 31 is an ordinary number; overflow gives exponent 31 and all ones. */
     mrig_put(r, WG_SRCA, 0, 0, 0, wg_src_from_fp16(0x7C00));
     mrig_put(r, WG_SRCB, 0, 0, 0, wg_src_from_fp16(0x0000));
     mrig_put(r, WG_SRCA, 0, 0, 1, wg_src_from_fp16(0xFBFF));
@@ -295,7 +295,7 @@ static void test_rounding_and_limits(void **state)
     mrig_free(r);
 }
 
-/* Which formats mean which style; overrides; implied formats; FP16A_FORCE. */
+/* Which formats select which style; overrides; implied formats; FP16A_FORCE. */
 static void test_format_selection(void **state)
 {
     static const uint8_t five_bits[16] = {[1] = 1, [2] = 1, [3] = 1, [10] = 1, [11] = 1, [14] = 1};
@@ -305,7 +305,7 @@ static void test_format_selection(void **state)
             bool bh = wg_test_arch(state) == WG_ARCH_BH;
             mrig_formats(r, 5, 5);
             mrig_own(r);
-            if (how == 0) { /* the plain field, on BH without implied formats */
+            if (how == 0) { /* the field itself, on BH without implied formats */
                 mrig_tcfg(r, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base, 1);
                 mrig_cfg(r, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA, format);
             } else if (how == 1) { /* the override */
@@ -318,7 +318,7 @@ static void test_format_selection(void **state)
                 mrig_free(r);
                 continue;
             }
-            /* 1.0 in FP16's place: exponent 15. As eight bits of exponent it stays 15. */
+            /* 1.0 with FP16's bias: exponent 15. As eight bits of exponent it stays 15. */
             mrig_put(r, WG_SRCA, 0, 0, 0, 15);
             mrig_put(r, WG_SRCA, 0, 0, 1, 0x20 | 15); /* a bit that an FP16 does not have */
             mrig_run(r, ELWADD);
@@ -413,7 +413,7 @@ static void test_every_instruction_is_there(void **state)
     assert_int_equal(count, arch == WG_ARCH_BH ? 39 : 38);
 }
 
-/* Rounding at random: up if what is dropped is at least the column's next random number, at every level alike. */
+/* Stochastic rounding: up if the dropped part is at least the column's next random number, alike at every level. */
 static void test_stochastic_rounding(void **state)
 {
     for (unsigned simd = 0; simd <= wg_simd_best(); simd++) {
@@ -446,7 +446,7 @@ static void test_stochastic_rounding(void **state)
     }
 }
 
-/* Any word, any configuration: nothing is read or written outside the registers, and the unit comes to rest. */
+/* Any word, any configuration: nothing is read or written outside the registers, and the unit becomes idle. */
 static void test_hostile_words(void **state)
 {
     wg_rng rng = {4711};

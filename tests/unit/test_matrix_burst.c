@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts of MVMULs (fast/matrix_many.c): REPLAYs and MOPs of them, with other instructions in between, other threads
- * beside them, blocks that are not ready and banks that are not there. A device that skips and one that ticks everybody
- * in every cycle are in the same state wherever one looks.
+ * Bursts of MVMULs (fast/matrix_many.c): REPLAYs and MOPs of them, mixed with other instructions, with other threads
+ * active, blocks that are not ready and banks that have not been handed over. A device that skips and one that ticks
+ * every agent in every cycle are in the same state at every check.
  */
 #include "backend/matrix.h"
 #include "isa/config_fields.h"
@@ -16,7 +16,7 @@ static uint32_t mvmul(const wg_tile *t)
     if (below(40) == 0)
         word |= 1u << 19; /* one row of SrcB for all */
     if (below(60) == 0)
-        word |= below(4) << 22; /* banks go back */
+        word |= below(4) << 22; /* gives banks back */
     return word;
 }
 
@@ -66,7 +66,7 @@ static void program(wg_device *dev)
     wg_tile *t = dev->tile;
     if (below(3)) {
         unsigned count = 1 + below(31), slot = below(32);
-        if (count > 12) /* what the FIFO takes at once: the rest is put there directly */
+        if (count > 12) /* the FIFO holds 12; the rest is put there directly */
             for (unsigned i = 0; i < WG_REPLAY_SLOTS; i++)
                 t->frontend[THREAD].replay.slot[i] = any_word(t);
         else
@@ -87,7 +87,7 @@ static void program(wg_device *dev)
     }
     for (unsigned i = below(6); i--;)
         push(dev, THREAD, any_word(t));
-    for (unsigned i = below(4) ? 0 : below(8); i--;) /* somebody else */
+    for (unsigned i = below(4) ? 0 : below(8); i--;) /* another thread */
         push(dev, 2 * below(2), below(2) ? 0x02000000 : below(2) ? 0x45000000 | 5 << 1 : any_word(t));
     if (below(6) == 0)
         wg_dst_block_written(t, 8 * below(32), t->sched.now + below(40));
@@ -113,7 +113,7 @@ static void expect(const wg_device *skips, const wg_device *ticks)
     assert_memory_equal(a->backend.turn, b->backend.turn, sizeof a->backend.turn);
     const wg_matrix *m = &a->backend.matrix, *n = &b->backend.matrix;
     assert_int_equal(m->tail - m->head, n->tail - n->head);
-    for (uint32_t i = m->head, k = n->head; i != m->tail; i++, k++) { /* what lands in a burst takes no place */
+    for (uint32_t i = m->head, k = n->head; i != m->tail; i++, k++) { /* burst results use no slots */
         const wg_matrix_op *x = &m->flight[i % WG_MATRIX_FLIGHTS], *y = &n->flight[k % WG_MATRIX_FLIGHTS];
         assert_int_equal(m->due[i % WG_MATRIX_FLIGHTS], n->due[k % WG_MATRIX_FLIGHTS]);
         assert_memory_equal(&x->insn, &y->insn, sizeof x->insn);
@@ -133,7 +133,7 @@ static void expect(const wg_device *skips, const wg_device *ticks)
 
 static void test_bursts(void **state) { in_both_modes(state, 60, 40, act, expect); }
 
-/* The bursts happen: few of 120 MVMULs go one by one. */
+/* Bursts must occur: few of 120 MVMULs execute one by one. */
 static void test_they_happen(void **state)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
@@ -158,7 +158,10 @@ static void test_they_happen(void **state)
     wg_destroy(dev);
 }
 
-/* Who waits for a block of Dst is told when another thread's instruction gives the bank away that it needs as well. */
+/*
+ * A thread that waits for a block of Dst gets the new reason when another thread's instruction gives away the bank that
+ * it also needs.
+ */
 static void test_bank_goes_meanwhile(void **state)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
@@ -173,14 +176,17 @@ static void test_bank_goes_meanwhile(void **state)
     wg_advance(dev, 10);
     const wg_frontend *f = &t->frontend[2];
     assert_int_equal(f->stall.reason, WG_STALL_DST_BLOCK_WRITTEN);
-    push(dev, 0, 0x26000040 | 1u << 23); /* SrcB's bank goes back */
+    push(dev, 0, 0x26000040 | 1u << 23); /* gives SrcB's bank back */
     wg_advance(dev, 10);
     assert_int_equal(f->stall.reason, WG_STALL_SRCB_NOT_HANDED_OVER);
-    assert_int_equal(f->stalled_since, t->backend.matrix.last_accept); /* the cycle behind that acceptance */
+    assert_int_equal(f->stalled_since, t->backend.matrix.last_accept); /* the cycle after that acceptance */
     wg_destroy(dev);
 }
 
-/* Configuration that a write of the thread has not reached yet is reported, however MVMULs are taken. */
+/*
+ * A read of configuration that a write of the same thread is still changing is reported, whether or not MVMULs run in
+ * bursts.
+ */
 static void test_configuration_under_way(void **state)
 {
     size_t found[2];

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Matrix Unit's vector kernels: every level gives the bits of the plain code, on random and on awkward datums,
- * whatever the host's floating-point modes; and decoded operands never outlive the bank they were made from.
+ * The Matrix Unit's vector kernels: every level gives the same bits as the scalar code, on random and on awkward
+ * datums, in every floating-point mode of the host; and decoded operands never outlive their bank.
  */
 #include "matrix_rig.h"
 
 #include "backend/matrix_internal.h"
 #include "host_modes.h"
 
-/* A level that this host lacks is not tested; the plain one always is its own equal. */
+/* A level that this host lacks is not tested; the scalar one always equals itself. */
 static bool level(unsigned simd, const wg_matrix_kernels **k)
 {
     *k = wg_matrix_kernels_for(simd);
     return simd <= (unsigned)wg_simd_best();
 }
 
-/* Exponents close together (so that mantissas meet), spread over everything, or at the ends. */
+/* Exponents close together (so that mantissas meet), spread over the whole range, or at the ends. */
 static uint32_t datum(wg_rng *rng, unsigned spread, unsigned center)
 {
     uint64_t x = wg_rng_next(rng);
@@ -114,13 +114,13 @@ static void test_products(void **state)
             if (fresh)
                 memset(&want, 0, sizeof want);
             got = want;
-            block from = want; /* in place, or from somewhere else */
+            block from = want; /* in place, or from elsewhere */
             bool apart = wg_rng_below(&rng, 2);
             wg_mul_args args = {
                 &a,  &b,   1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi, want.lo,
                 alu, fresh};
             (integers ? wg_matrix_scalar.mul_int : wg_matrix_scalar.mul_float)(&args);
-            if (wg_rng_below(&rng, 4)) /* what a level decodes by itself may be more */
+            if (wg_rng_below(&rng, 4)) /* a level may decode more by itself */
                 k->decode_a(rows, rows + 128, style, phase, &a);
             if (wg_rng_below(&rng, 4))
                 k->decode_b(rows + 256, 8, style, flush, phase, &b);
@@ -206,7 +206,7 @@ static uint32_t run_program(wg_arch_id arch, unsigned simd, uint64_t seed)
         uint32_t opcode = opcodes[wg_rng_below(&rng, sizeof opcodes / sizeof *opcodes)];
         uint32_t operands = (uint32_t)wg_rng_next(&rng) & (opcode == 0x11 ? 0x1F : opcode == 0x10 ? 0x3FF : 0xFF3FFF);
         mrig_run(r, opcode << 24 | operands);
-        if (!wg_rng_below(&rng, 30)) /* somebody else fills a row */
+        if (!wg_rng_below(&rng, 30)) /* another agent fills a row */
             mrig_put(r, (wg_src_file)wg_rng_below(&rng, 2), wg_rng_below(&rng, 2), wg_rng_below(&rng, 64),
                      wg_rng_below(&rng, 16), datum(&rng, 12, 122));
     }
@@ -227,7 +227,7 @@ static void test_levels_run_alike(void **state)
     }
 }
 
-/* Every way to change a source bank is seen by the next product. */
+/* The next product sees every kind of change to a source bank. */
 static void test_no_stale_operands(void **state)
 {
     enum { WAYS = 10 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves, clears, pools, counters of the Matrix Unit: each page's model stated anew and compared with the unit over all
+ * Moves, clears, pools, counters of the Matrix Unit: each page's model restated and compared with the unit over all
  * operand bits, formats and random registers.
  */
 #include "matrix_rig.h"
@@ -41,7 +41,7 @@ enum {
     MFCONV3S1 = 0x3A
 };
 
-/* A machine with random registers, and what should become of it. */
+/* A machine with random registers, and the expected result. */
 typedef struct scene {
     mrig *r;
     wg_rng rng;
@@ -49,7 +49,7 @@ typedef struct scene {
     wg_dst dst;
     bool bh, wide, low, flush;
     bool moves_high;             /* BH's MOVB2D with Fp32_enabled */
-    unsigned format, own_format; /* that the move goes by; of SrcB */
+    unsigned format, own_format; /* the format of the move; SrcB's */
 } scene;
 
 static unsigned field(scene *s, unsigned n) { return wg_rng_below(&s->rng, n); }
@@ -120,7 +120,7 @@ static void compare(scene *s, uint32_t word)
 
 static uint32_t to_low_word(unsigned row) { return (row & 0x1F8) << 1 | (row & 0x207); }
 
-/* A datum from SrcA or SrcB into Dst, as MOVA2D.md and MOVB2D.md have it. */
+/* A datum from SrcA or SrcB into Dst, as specified by MOVA2D.md and MOVB2D.md. */
 static void expect_in_dst(scene *s, unsigned row, unsigned column, uint32_t x, unsigned format, bool low)
 {
     if (s->flush && !(x & 0xFF))
@@ -264,7 +264,7 @@ static void test_movb2a(void **state)
     }
 }
 
-/* Columns that the Vector Unit's LaneConfig blocks are left alone by all moves. */
+/* Moves leave columns alone that the Vector Unit's LaneConfig blocks. */
 static void test_blocked_columns(void **state)
 {
     static const uint32_t opcodes[] = {MOVA2D, MOVB2D, MOVD2A, MOVD2B, MOVB2A};
@@ -414,7 +414,7 @@ static void test_zeroacc(void **state)
         assert_int_equal(s.r->t->regs.rwc.thread[0].dst, mode < 2 ? (before + 8) & 0x3FF : before);
         compare(&s, word);
     }
-    /* Reverting makes rows defined again; outside BH's use of it on 16 wide rows it is reported. */
+    /* Reverting makes rows defined again; used otherwise than on BH's 16 wide rows, it is reported. */
     mrig *r = mrig_new(wg_test_arch(state));
     bool bh = wg_test_arch(state) == WG_ARCH_BH;
     mrig_undefine_all(r);
@@ -451,7 +451,7 @@ static void test_counters_and_the_rest(void **state)
     wg_regs before = r->t->regs;
     mrig_run(r, (uint32_t)GATESRCRST << 24 | 3);
     assert_memory_equal(&before, &r->t->regs, sizeof before);
-    /* Giving back what one does not have is reported. */
+    /* Giving back a bank that the unit does not own is reported. */
     assert_false(mrig_found(r, WG_F_MATRIX_BANK));
     mrig_run(r, (uint32_t)CLEARDVALID << 24 | 1u << 22);
     assert_true(mrig_found(r, WG_F_MATRIX_BANK));
@@ -490,7 +490,7 @@ static void test_bias_counter(void **state)
     mrig_free(r);
 }
 
-/* What earlier architectures had for convolutions changes nothing, and says so. */
+/* Remnants of earlier architectures' convolutions change nothing, and are reported. */
 static void test_legacy(void **state)
 {
     static const uint32_t words[] = {RAREB << 24,
@@ -592,7 +592,7 @@ static void test_gmpool_modes(void **state)
          * eight. */
         unsigned index = row < 8 ? place[row] : place[3];
         assert_int_equal(mrig_dst32(r, 0, 0), (uint32_t)wg_dst16_from_src_exp8(0x10000 | 128) << 16 | index);
-        /* The next block counts one further, and keeps the index unless it has something as large. */
+        /* The next block counts one further, and keeps the index unless one of its values is as large. */
         mrig_fill(r, WG_SRCA, 120);
         mrig_run(r, (uint32_t)GMPOOL << 24 | 1u << 14);
         assert_int_equal(mrig_dst32(r, 0, 0) & 0xFFFF, 0x100 | index);
@@ -604,7 +604,7 @@ static void test_gmpool_modes(void **state)
     mrig_put(r, WG_SRCA, 0, 5, 2, 0x10000 | 128);
     mrig_run(r, (uint32_t)GMPOOL << 24 | 1u << 14);
     assert_int_equal(mrig_dst32(r, 0, 2), place[5]);
-    /* A zero in SrcB takes its row out of the running. */
+    /* A zero in SrcB excludes its row. */
     mrig_formats(r, 5, 5);
     mrig_fill(r, WG_SRCB, 0);
     mrig_put(r, WG_SRCB, 0, 0, 4, 127);
@@ -650,7 +650,7 @@ static void test_gmpool_modes(void **state)
     mrig_run(r, (uint32_t)GMPOOL << 24);
     assert_int_equal(wg_dst16_to_fp16(mrig_dst16(r, 0, 3)), 0x5678);
     assert_int_equal(wg_dst16_to_fp16(mrig_dst16(r, 0, 4)), 0xC123);
-    /* Into 32 bits the page writes TF32 without another bias: the exponent wraps. */
+    /* For 32-bit Dst the page writes TF32 without rebiasing: the exponent wraps. */
     mrig_cfg(r, WG_CFG_ALU_ACC_CTRL_Fp32_enabled, 1);
     mrig_undefine_all(r);
     mrig_run(r, (uint32_t)GMPOOL << 24);
@@ -659,7 +659,7 @@ static void test_gmpool_modes(void **state)
     mrig_free(r);
 }
 
-/* Dst += 0: undefined rows become zeros, denormals vanish, everything else stays. */
+/* Dst += 0: undefined rows become zeros, denormals are flushed, everything else stays. */
 static void test_neutered(void **state)
 {
     static const uint32_t opcodes[] = {CONV3S1, CONV3S2, MFCONV3S1, APOOL3S1, APOOL3S2};

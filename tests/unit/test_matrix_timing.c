@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Matrix Unit in time: latencies, issue gaps, the Dst blocks that may not be read, when results and bank flips
- * are seen. Numbers: MatrixUnit.md and the instructions' "Instruction scheduling"; the timing table.
+ * become visible. Numbers: MatrixUnit.md and the instructions' "Instruction scheduling"; the timing table.
  */
 #include "matrix_rig.h"
 
@@ -98,14 +98,14 @@ static unsigned distance(void **state, uint32_t first, uint32_t second)
     mrig_cycle(r);
     uint64_t to = mrig_issue(r, 0, second);
     if (to - from > 1)
-        assert_int_equal(r->stall.retry_at, to); /* the refusal said when it ends */
+        assert_int_equal(r->stall.retry_at, to); /* the refusal predicted this cycle */
     mrig_free(r);
     return (unsigned)(to - from);
 }
 
 static void test_issue_gaps(void **state)
 {
-    /* MOVD2A, MOVB2A: in the next cycle only each other. */
+    /* MOVD2A, MOVB2A: in the next cycle only the other of the two is accepted. */
     for (unsigned i = 0; i < 2; i++) {
         uint32_t move = i ? MOVB2A : MOVD2A;
         assert_int_equal(distance(state, move, MOVD2A), 1);
@@ -114,7 +114,7 @@ static void test_issue_gaps(void **state)
         assert_int_equal(distance(state, move, SETRWC), 2);
         assert_int_equal(distance(state, move, MOVD2B), 2);
     }
-    /* MOVD2B: for three cycles only itself. */
+    /* MOVD2B: for three cycles only another MOVD2B is accepted. */
     assert_int_equal(distance(state, MOVD2B, MOVD2B), 1);
     assert_int_equal(distance(state, MOVD2B, MOVD2A), 4);
     assert_int_equal(distance(state, MOVD2B, MVMUL), 4);
@@ -149,7 +149,9 @@ static void test_gap_is_named(void **state)
     mrig_free(r);
 }
 
-/* Who waits for a bank, or for a block of Dst, is not asked every cycle: a gap that opens meanwhile goes unnamed. */
+/*
+ * A thread that waits for a bank or a block of Dst is not checked every cycle: a gap that opens meanwhile is not named.
+ */
 static void test_gap_comes_last(void **state)
 {
     mrig *r = ready(state);
@@ -220,7 +222,7 @@ static void test_dst_block(void **state)
     }
 }
 
-/* On silicon ELWADD and ELWSUB wait for the block that they write, whether they add to it or not. */
+/* On silicon ELWADD and ELWSUB wait for the block that they write, whether or not they add to it. */
 static void test_writers_wait(void **state)
 {
     static const uint32_t writers[] = {ELWADD, ELWSUB};
@@ -242,8 +244,8 @@ static void test_writers_wait(void **state)
 }
 
 /*
- * On silicon who waits for a block of Dst is in the unit already: nothing of another thread gets in before it. Who waits
- * for a bank is not. By the documents only the thread that waits is held up.
+ * On silicon an instruction that waits for a block of Dst is already in the unit: nothing of another thread enters
+ * before it. One that waits for a bank is not. By the documents only the waiting thread is held up.
  */
 static void test_waits_in_unit(void **state)
 {
@@ -270,7 +272,7 @@ static void test_waits_in_unit(void **state)
             r->t->regs.src.owner_a[0] = WG_SRC_MATRIX;
             while (r->t->sched.now < ready)
                 mrig_cycle(r);
-            assert_false(mrig_offer(r, 1, others[i])); /* whoever is asked first */
+            assert_false(mrig_offer(r, 1, others[i])); /* in whichever order they are asked */
             assert_true(mrig_offer(r, 0, MVMUL));
             assert_false(mrig_offer(r, 1, others[i]));
             mrig_cycle(r);
@@ -278,7 +280,7 @@ static void test_waits_in_unit(void **state)
             mrig_free(r);
         }
     }
-    /* A thread that is not offered any more keeps nobody out for longer. */
+    /* An instruction that is no longer offered does not keep others out any longer. */
     mrig *r = ready(state);
     r->t->timing = &r->t->arch->timing[WG_PROFILE_SILICON];
     uint64_t at = mrig_issue(r, 0, MVMUL) + 7;
@@ -310,7 +312,7 @@ static void test_dst_block_for_packers(void **state)
     mrig_free(r);
 }
 
-/* Dst shows the old datums until the instruction completes. */
+/* Dst holds the old datums until the instruction completes. */
 static void test_result_is_seen_at_completion(void **state)
 {
     mrig *r = ready(state);
@@ -324,12 +326,12 @@ static void test_result_is_seen_at_completion(void **state)
     mrig_cycle(r);
     assert_int_equal(r->t->sched.now, at + 5);
     assert_true(mrig_dst_bf16(r, 0, 0) == 5.0f);
-    /* Sources are read at once: what changes them afterwards does not matter. */
+    /* Sources are read at once: later changes do not matter. */
     mrig_issue(r, 0, ELWADD | 8);
     mrig_fill(r, WG_SRCA, 0);
     mrig_drain(r);
     assert_true(mrig_dst_bf16(r, 8, 0) == 5.0f);
-    /* A shorter instruction behind it does not overtake it on the same block. */
+    /* A shorter instruction after it does not overtake it on the same block. */
     mrig_issue(r, 0, MVMUL | 16);
     mrig_cycle(r);
     uint64_t zeroacc = mrig_issue(r, 0, ZEROACC | 1 << 19 | 1);
@@ -339,7 +341,7 @@ static void test_result_is_seen_at_completion(void **state)
     mrig_free(r);
 }
 
-/* Who waits for which bank by itself. */
+/* Which instruction implicitly waits for which bank. */
 static void test_waits_for_banks(void **state)
 {
     static const struct {
@@ -373,7 +375,7 @@ static void test_waits_for_banks(void **state)
         }
 }
 
-/* Flips: the unit goes on with the other bank at once; everybody else sees them when the instruction completes. */
+/* Flips: the unit uses the other bank at once; everybody else sees them when the instruction completes. */
 static void test_flips(void **state)
 {
     mrig *r = ready(state);
@@ -401,7 +403,7 @@ static void test_flips(void **state)
     mrig_cycle(r);
     assert_true(mrig_offer(r, 0, ELWADD | 1u << 22 | 8)); /* uses bank 1 */
     mrig_cycle(r);
-    /* Bank 0 again: still the Matrix Unit's to the eye, but promised to the unpackers. */
+    /* Bank 0 again: apparently still the Matrix Unit's, but promised to the unpackers. */
     assert_int_equal(s->owner_a[0], WG_SRC_MATRIX);
     assert_false(mrig_offer(r, 0, ELWADD | 16));
     assert_int_equal(r->stall.reason, WG_STALL_SRCA_NOT_HANDED_OVER);
@@ -412,7 +414,7 @@ static void test_flips(void **state)
     mrig_free(r);
 }
 
-/* Both at once: what follows uses the other bank of either. */
+/* Both at once: the next instruction uses the other bank of each. */
 static void test_flip_of_both(void **state)
 {
     mrig *r = ready(state);
@@ -435,9 +437,9 @@ static void test_flip_can_keep_the_bank(void **state)
     mrig_run(r, SETRWC | 3u << 22);
     wg_src *s = &r->t->regs.src;
     assert_int_equal(s->matrix_bank_a & s->matrix_bank_b, 1);
-    assert_int_equal(s->owner_a[0], WG_SRC_MATRIX); /* the pointer alone moved */
+    assert_int_equal(s->owner_a[0], WG_SRC_MATRIX); /* only the pointer moved */
     assert_int_equal(s->owner_b[0], WG_SRC_UNPACKERS);
-    /* CLEARDVALID gives back whatever CLR_DVALID says, and can keep the pointer. */
+    /* CLEARDVALID gives banks back whatever CLR_DVALID says, and can keep the pointer. */
     mrig_run(r, CLEARDVALID | 3u << 22 | 2);
     assert_int_equal(s->matrix_bank_a & s->matrix_bank_b, 1);
     assert_int_equal(s->owner_a[1] | s->owner_b[1], WG_SRC_UNPACKERS);
@@ -457,7 +459,7 @@ static void test_flip_can_keep_the_bank(void **state)
     mrig_free(r);
 }
 
-/* Flips stay in order: SETRWC behind MVMUL does not overtake it. */
+/* Flips stay in order: SETRWC after MVMUL does not overtake it. */
 static void test_flips_in_order(void **state)
 {
     mrig *r = ready(state);
@@ -509,7 +511,7 @@ static void test_bank_returns_late(void **state)
     }
     mrig_cycle(r);
     assert_int_equal(s->owner_a[0], WG_SRC_UNPACKERS);
-    /* Bank 1 as well, and back at bank 0, which is on its way: the unit does not take it for its own. */
+    /* Bank 1 as well, and back to bank 0, which is in transit: the unit does not consider it its own. */
     mrig_drain(r);
     s->owner_a[0] = WG_SRC_MATRIX;
     mrig_issue(r, 0, SETRWC | 1u << 22);
@@ -520,7 +522,7 @@ static void test_bank_returns_late(void **state)
     assert_int_equal(s->owner_a[1], WG_SRC_MATRIX);
     assert_false(mrig_offer(r, 0, MOVA2D));
     assert_int_equal(r->stall.reason, WG_STALL_SRCA_NOT_HANDED_OVER);
-    /* Somebody fills it meanwhile: it stays the Matrix Unit's. */
+    /* Another agent fills it meanwhile: it stays the Matrix Unit's. */
     wg_src_give_to_matrix(r->t, WG_SRCA, 1, WG_AGENT_UNPACK0);
     mrig_drain(r);
     assert_int_equal(s->owner_a[1], WG_SRC_MATRIX);
@@ -528,7 +530,7 @@ static void test_bank_returns_late(void **state)
     mrig_free(r);
 }
 
-/* Perturbed completions: nothing that hardware guarantees gives way. */
+/* Perturbed completions: no guarantee of the hardware is violated. */
 static void test_perturbed(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {

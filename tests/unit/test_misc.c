@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Miscellaneous Unit: each address counter instruction against a table-driven statement of its page; SETDVALID. */
+/* Miscellaneous Unit: each address counter instruction against a table-driven model of its page; SETDVALID. */
 #include "control_rig.h"
 
-/* A counter set as the pages name it: [thread][unit][channel][dimension], and its copy. */
+/* A counter set with the pages' names: [thread][unit][channel][dimension], and its copy. */
 typedef struct model {
     uint32_t c[3][3][2][4], cr[3][3][2][4];
 } model;
@@ -84,7 +84,7 @@ static void test_values(void **state)
     rig_free(r);
 }
 
-/* One per thread and cycle, seen from the next cycle on. */
+/* One per thread and cycle, visible from the next cycle on. */
 static void test_timing(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -113,7 +113,7 @@ static void test_timing(void **state)
     rig_free(r);
 }
 
-/* Two threads on the same counters in one cycle: the higher thread comes last. */
+/* Two threads on the same counters in one cycle: the higher thread is last. */
 static void test_same_counters(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -152,7 +152,7 @@ static void test_setdvalid(void **state)
     rig_free(r);
 }
 
-/* What waits in the queue of TDMA-RISC is dropped. */
+/* Commands that wait in the queue of TDMA-RISC are dropped. */
 static void test_rstdma(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every configuration field that unpackers and packers read matters: of the fields that their groups have, another
- * value leads to other registers, other memory, another time or another finding for some UNPACR or PACR. Fields for which
- * none does are listed, with the reason; a field of the list that does make a difference fails, too.
+ * Every configuration field that unpackers and packers read matters: for each field of their groups, another value
+ * leads to other registers, other memory, another time or another finding for some UNPACR or PACR. Fields for which
+ * none does are listed, with the reason; a listed field that does make a difference fails, too.
  *
- * Then what goes round, in every format: transposed twice, and tiles by rows into faces and back.
+ * Then round trips, in every format: transposing twice, and tiling rows into faces and back.
  */
 #include "pack_rig.h"
 
@@ -67,7 +67,7 @@ static void run(ur *r, const wg_tile *start, const uint8_t *l1, const uint32_t w
 
 static unsigned one_in(wg_rng *rng, unsigned n) { return wg_rng_below(rng, n) == 0; }
 
-/* An unpacker with something to do, in a mode or two. */
+/* An unpacker with work to do, in a mode or two. */
 static void prepare_unpacker(ur *r, wg_rng *rng, unsigned u)
 {
     static const uint8_t formats[] = {WG_FMT_BF16, WG_FMT_BFP8, WG_FMT_BFP4, WG_FMT_INT8, WG_FMT_FP8, WG_FMT_FP32};
@@ -166,7 +166,7 @@ static void prepare_data(ur *r, wg_rng *rng, unsigned packed)
     wg_tile *t = r->t;
     for (unsigned i = 0; i < SEEN_L1; i++)
         t->l1[i] = (uint8_t)wg_rng_next(rng);
-    for (unsigned i = 0x8000; i < 0x9000 && one_in(rng, 2); i++) /* something like row starts */
+    for (unsigned i = 0x8000; i < 0x9000 && one_in(rng, 2); i++) /* similar to row starts */
         t->l1[i] = i & 1 ? 0 : (uint8_t)(i / 2 % 24);
     for (unsigned row = 0; row < 1024; row++)
         for (unsigned i = 0; i < 16; i++)
@@ -178,7 +178,7 @@ static void prepare_data(ur *r, wg_rng *rng, unsigned packed)
                                  (packed == WG_FMT_FP16 ? 12 + wg_rng_below(rng, 6) : 120 + wg_rng_below(rng, 8)));
 }
 
-/* Both units with something to do, in a mode or two. */
+/* Both units with work to do, in a mode or two. */
 static void prepare(ur *r, wg_rng *rng)
 {
     wg_tile *t = r->t;
@@ -399,7 +399,7 @@ static void test_fields(void **state)
     assert_int_equal(bad, 0);
 }
 
-/* ---- Round and round ------------------------------------------------------------------------------------------- */
+/* ---- Round trips ----------------------------------------------------------------------------------------------- */
 
 static void put(uint8_t *face, unsigned bits, unsigned i, uint32_t x)
 {
@@ -409,7 +409,7 @@ static void put(uint8_t *face, unsigned bits, unsigned i, uint32_t x)
         face[i * bits / 8] |= (uint8_t)((x & ((1u << bits) - 1)) << i * bits % 8);
 }
 
-/* A face and its transpose in L1: transposing either by the unpacker gives the other, in every format for SrcA. */
+/* A face and its transpose in L1: transposing either in the unpacker gives the other, in every format for SrcA. */
 static void test_transpose_twice(void **state)
 {
     static const uint8_t formats[] = {WG_FMT_FP32, WG_FMT_FP16, WG_FMT_BFP8A, WG_FMT_BFP4A, WG_FMT_BF16,
@@ -420,7 +420,7 @@ static void test_transpose_twice(void **state)
         unsigned f = formats[k], out = f == WG_FMT_FP32 ? WG_FMT_TF32 : f, bits = wg_l1_bits(f);
         unsigned exponents = wg_l1_shares_exponent(f) ? 16 : 0;
         wg_rng rng = {k + 1};
-        for (unsigned i = 0; i < 2 * exponents; i++) /* alike, so that blocks can be cut either way */
+        for (unsigned i = 0; i < 2 * exponents; i++) /* equal, so that blocks can be cut either way */
             r->t->l1[0x8000 + i / 16 * 0x1000 + i % 16] = 20;
         for (unsigned i = 0; i < 256; i++) {
             uint32_t x = (uint32_t)wg_rng_next(&rng);
@@ -443,7 +443,7 @@ static void test_transpose_twice(void **state)
     }
 }
 
-/* Every format that packers make of what Dst holds, and Dst's format with it; FP8 in both forms. */
+/* Every format that packers produce from Dst, and Dst's format with it; FP8 in both forms. */
 static const struct trip {
     uint8_t format, middle;
     bool wide, four; /* Dst in 32 bits; FP8 with four bits of exponent */
@@ -457,7 +457,7 @@ static const struct trip {
     {WG_FMT_BFP4A, WG_FMT_FP16, false, false}, {WG_FMT_BFP2A, WG_FMT_FP16, false, false},
 };
 
-/* Numbers that both formats have. */
+/* Numbers that both formats can represent. */
 static void fill_dst(ur *r, const struct trip *f, wg_rng *rng)
 {
     for (unsigned i = 0; i < 256; i++) {
@@ -474,11 +474,11 @@ static void fill_dst(ur *r, const struct trip *f, wg_rng *rng)
     }
 }
 
-/* Sixteen rows of Dst, each to a place of its own 0x80 bytes behind the one before. */
+/* Sixteen rows of Dst, each packed 0x80 bytes after the previous one. */
 static void pack_rows(ur *r, const struct trip *f, uint32_t to)
 {
     pr_formats(r, f->wide, f->middle, f->middle, f->format);
-    ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_int8, f->format != WG_FMT_TF32); /* as it is */
+    ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_int8, f->format != WG_FMT_TF32); /* unconverted */
     if (f->four)
         ur_set(r, WG_CFG_THCON_SEC0_REG1_Pac_LF8_4b_exp, 1);
     PR_SET(r, 0, Exp_section_size, wg_l1_shares_exponent(f->format));
@@ -489,7 +489,7 @@ static void pack_rows(ur *r, const struct trip *f, uint32_t to)
     }
 }
 
-/* Rows of an image become rows of Dst by Tileize_mode, and by packing row after row the image again. */
+/* Tileize_mode turns rows of an image into rows of Dst; packing row after row restores the image. */
 static void test_tilize_untilize(void **state)
 {
     enum { ROWS = 0x4000, IMAGE = 0x8000, BACK = 0xC000, PITCH = 0xC0 };
@@ -538,7 +538,7 @@ static void test_tilize_untilize(void **state)
     }
 }
 
-/* INT8 and UINT8, which packers make of INT32 and unpackers give to SrcA: the same numbers come there. */
+/* INT8 and UINT8, which packers make from INT32 and unpackers give to SrcA: the same numbers arrive there. */
 static void test_integers_to_srca(void **state)
 {
     for (unsigned is_unsigned = 0; is_unsigned < 2; is_unsigned++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The short ways of unpackers and packers against their long ones: rows in host vectors against single datums, and
- * instructions that repeat what was decoded before against ones that decode everything anew.
+ * The short paths of unpackers and packers against their long ones: rows in host vectors against single datums, and
+ * instructions that reuse earlier decoding against ones that decode everything anew.
  *
- * WG_SOAK=n: twenty times as many bursts, of seed n.
+ * WG_SOAK=n: twenty times as many bursts, with seed n.
  */
 #include "pack_rig.h"
 
@@ -91,7 +91,7 @@ static void test_rows(void **state)
     }
 }
 
-/* Rows that lie together in fours are the same rows. */
+/* Rows processed four at a time give the same rows. */
 static void test_rows_in_fours(void **state)
 {
     enum { ROWS = 16 };
@@ -129,7 +129,7 @@ static void test_rows_in_fours(void **state)
 
 /* ---- Instructions ---------------------------------------------------------------------------------------------- */
 
-/* The same words on two rigs; one of them forgets before each what it has decoded. */
+/* The same words on two rigs; one of them forgets its decoded state before each word. */
 static void random_packer(wg_rng *rng, ur *r)
 {
     static const uint8_t formats[][3] = {{5, 5, 5}, {5, 5, 6}, {5, 5, 7}, {6, 6, 6}, {1, 1, 1}, {5, 5, 0}, {6, 6, 7}};
@@ -142,7 +142,7 @@ static void random_packer(wg_rng *rng, ur *r)
         PR_SET(r, i, Pack_L1_Acc, f[2] == 5 && wg_rng_below(rng, 6) == 0);
     }
     unsigned first = wg_tcfg_fields[r->t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
-    for (unsigned i = 0; i < 4; i++) /* steps that keep to groups of four rows, some with carriage returns */
+    for (unsigned i = 0; i < 4; i++) /* steps in multiples of four rows, some with carriage returns */
         r->t->regs.config.thread[2][first + i] = (uint16_t)(wg_rng_next(rng) & 0xFCFC);
     ur_touch(r);
 }
@@ -165,7 +165,7 @@ static void test_repeated_packs(void **state)
         random_packer(&same, once[1]);
         unsigned words = 1 + wg_rng_below(&rng, 12), select = arch == WG_ARCH_BH ? wg_rng_below(&rng, 3) * 3 : 15;
         select = select == 6 ? 1 : select;
-        bool again = arch == WG_ARCH_WH && wg_rng_below(&rng, 2); /* whole tiles, most of them from the same place */
+        bool again = arch == WG_ARCH_WH && wg_rng_below(&rng, 2); /* whole tiles, mostly from the same place */
         wg_adc_channel counters[2];
         memcpy(counters, once[0]->t->regs.adc.unit[2][2], sizeof counters);
         for (unsigned i = 0; i < words; i++) {
@@ -252,7 +252,7 @@ static void test_repeated_unpacks(void **state)
         ur_free(once[k]);
 }
 
-/* A thread that waits for a bank is said to wait for the same, and since the same cycle, whether it is asked or not. */
+/* A thread that waits for a bank has the same stall reason and start cycle, whether or not it is checked in between. */
 static void test_waiting_unasked(void **state)
 {
     enum { MVMUL = 0x26000000, MOVD2B = 0x0A000000 };
@@ -273,7 +273,7 @@ static void test_waiting_unasked(void **state)
     assert_int_equal(since[0], since[1]);
 }
 
-/* Soft reset: what is under way is gone, nothing new starts before its end. */
+/* Soft reset: work in progress is discarded, and nothing new starts before its end. */
 static void test_unpackers_reset(void **state)
 {
     ur *r = ur_new(wg_test_arch(state));
@@ -300,7 +300,9 @@ static void test_unpackers_reset(void **state)
 
 /* ---- Bursts ---------------------------------------------------------------------------------------------------- */
 
-/* As the engine does, in rows and bursts or cycle by cycle; in how many of its calls more than a cycle passed. */
+/*
+ * Runs as the engine does, in rows and bursts, or cycle by cycle; returns how many calls advanced more than one cycle.
+ */
 static unsigned run_to(ur *r, uint64_t end, bool rows)
 {
     wg_schedule *s = &r->t->sched;
@@ -321,7 +323,7 @@ static unsigned run_to(ur *r, uint64_t end, bool rows)
     return passed;
 }
 
-/* Where instructions stand in the pool is nobody's business. */
+/* Positions of instructions in the pool do not matter. */
 static wg_frontend without_places(const wg_frontend *f)
 {
     wg_frontend g = *f;
@@ -329,7 +331,7 @@ static wg_frontend without_places(const wg_frontend *f)
     memset(g.down, 0, sizeof g.down);
     memset(g.fifo, 0, sizeof g.fifo);
     g.free = (uint64_t)__builtin_popcountll(f->free);
-    g.moved = false; /* nor is what the last look has found, when the next is known */
+    g.moved = false; /* nor does the result of the last look, when the next is known */
     for (uint8_t i = f->down_head, n = 0; i != f->down_end; i++, n++) {
         g.down[i % WG_DOWN_RING] = f->down[i % WG_DOWN_RING] & (uint16_t)~WG_E_PLACE;
         g.pool[n] = f->pool[f->down[i % WG_DOWN_RING] & WG_E_PLACE];
@@ -372,7 +374,7 @@ static void expect_same(const wg_tile *a, const wg_tile *b)
     assert_memory_equal(a->backend.tdma.packer, b->backend.tdma.packer, sizeof a->backend.tdma.packer);
     const wg_pack *p = &a->backend.pack, *q = &b->backend.pack;
     wg_packer one = p->packer[0], other = q->packer[0];
-    for (unsigned i = 0; i < WG_PACK_STREAMS; i++) { /* what has been written may be left there */
+    for (unsigned i = 0; i < WG_PACK_STREAMS; i++) { /* old contents may remain there */
         memset(one.stream[i].bytes + one.stream[i].fill, 0, 16u - one.stream[i].fill);
         memset(other.stream[i].bytes + other.stream[i].fill, 0, 16u - other.stream[i].fill);
     }
@@ -407,14 +409,13 @@ static void push_burst(wg_rng *rng, ur *r)
                     : wg_rng_below(rng, 2) ? MOP_CFG
                                            : REPLAY);
     }
-    if (wg_rng_below(rng, 3) == 0) { /* a core's push has been refused */
+    if (wg_rng_below(rng, 3) == 0) { /* a core's push was refused */
         f->push_waits = 1;
         f->push_needs = (uint8_t)(1 + wg_rng_below(rng, 12));
     }
     if (wg_rng_below(rng, 6) == 0)
         wg_watch_idle(&r->t->sched);
-    if (wg_rng_below(rng, 2) &&
-        wg_thread_idle(r->t, 0)) { /* and an unpacker at work, that reads what is packed or not */
+    if (wg_rng_below(rng, 2) && wg_thread_idle(r->t, 0)) { /* and a working unpacker, which may read what is packed */
         uint32_t unpack = UR_UNPACR(0, 0), faces = wg_rng_below(rng, 24);
         uint32_t loop_0[] = {1 + wg_rng_below(rng, 3), 1 + faces, nop, nop, nop, unpack, nop, unpack, unpack};
         memcpy(r->t->frontend[0].mop_cfg, loop_0, sizeof loop_0);
@@ -429,7 +430,7 @@ static void push_burst(wg_rng *rng, ur *r)
         for (unsigned i = wg_rng_below(rng, 6); i--;)
             ur_push(r, 1, other);
     }
-    for (unsigned i = wg_rng_below(rng, 3); i--;) /* some core holds a line, or nobody does */
+    for (unsigned i = wg_rng_below(rng, 3); i--;) /* some core holds a line, or none does */
         r->t->regions.memory.l1.watch[PR_L1 / 16 + wg_rng_below(rng, 256)] = wg_rng_below(rng, 8) == 0;
     if (wg_rng_below(rng, 8) == 0)
         r->t->regs.dst.undefined[wg_rng_below(rng, 16)] = wg_rng_next(rng);
@@ -438,7 +439,7 @@ static void push_burst(wg_rng *rng, ur *r)
     wg_wake_all(&r->t->sched);
 }
 
-/* A MOP of PACRs in bursts, and cycle by cycle: the same state wherever one looks. */
+/* A MOP of PACRs in bursts, and cycle by cycle: the same state at every check. */
 static void test_bursts(void **state)
 {
     ur *r[2];
@@ -448,7 +449,7 @@ static void test_bursts(void **state)
         r[k]->t->simd = (uint8_t)wg_simd_best();
         ur_unwatch(r[k]);
         r[k]->t->poll.look_at = r[k]->t->poll.stop_at = r[k]->t->horizon = WG_NEVER;
-        for (unsigned i = 0; i < 16; i++) { /* groups of four rows; behind a Last, anew */
+        for (unsigned i = 0; i < 16; i++) { /* groups of four rows; a Last begins a new one */
             unsigned first = wg_tcfg_fields[r[k]->t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
             r[k]->t->regs.config.thread[2][first + i % 4] = i & 1 ? 0x0020 : 0x0004;
         }

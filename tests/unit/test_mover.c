@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mover and TDMA-RISC: what is moved where, how fast, when it counts as busy, and the register window. */
+/* Mover and TDMA-RISC: sources and destinations, speed, when it is busy, and the register window. */
 #include "control_rig.h"
 
 enum { L0_TO_L1, L1_TO_L0, L0_TO_L0, L1_TO_L1 };
@@ -101,7 +101,7 @@ static void test_into_iram(void **state)
     if (wh)
         assert_memory_equal(r->t->regions.memory.iram + 48, r->t->l1 + 800, 32);
     assert_int_equal(rig_found(r, WG_F_MOVER_DISCARDED), wh ? 0 : 2); /* BH has no instruction RAM */
-    configure(r, 50, 0x2000, 2, L1_TO_L0);                     /* 0x20000: nowhere */
+    configure(r, 50, 0x2000, 2, L1_TO_L0);                            /* 0x20000: nowhere */
     rig_do(r, 0, XMOV);
     assert_int_equal(rig_found(r, WG_F_MOVER_DISCARDED), wh ? 1 : 3);
     rig_free(r);
@@ -158,7 +158,7 @@ static void test_speed(void **state)
     rig_free(r);
 }
 
-/* GATE-16: busy for any thread, and for TDMA-RISC's transfers; XMOV itself is over after one cycle. */
+/* GATE-16: busy for any thread, and for TDMA-RISC's transfers; XMOV itself completes after one cycle. */
 static void test_busy(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -258,7 +258,7 @@ static void test_queue(void **state)
     rig_free(r);
 }
 
-/* The wait command holds back what is behind it until the Mover is idle. */
+/* The wait command holds later commands back until the Mover is idle. */
 static void test_wait_command(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The emulator's frontends and Sync Unit against the naive model (tests/naive), cycle for cycle, on random programs.
- * A million instructions by default; WG_SOAK=1 runs a thousand times as many. Every second program runs without an
- * observer, as programs mostly do: then how full the FIFOs are is compared in every cycle instead of the events.
+ * The emulator's frontends and Sync Unit against the naive model (tests/naive), cycle for cycle, on random programs. A
+ * million instructions by default; WG_SOAK=1 runs a thousand times as many. Every second program runs without an
+ * observer, as most programs do: then the FIFOs' fill levels are compared in every cycle instead of the events.
  */
 #include "../naive/naive.h"
 #include "machine/device.h"
@@ -65,7 +65,7 @@ static uint32_t random_word(wg_rng *r, bool wormhole, bool may_mop)
     case 9: return 0x60000000u;
     case 10: return 0x45000000u | wg_rng_below(r, 64) << 1; /* SETDMAREG, 16-bit immediate form */
     case 11: return 0x58000000u | wg_rng_below(r, 64) << 12;
-    case 12: return 0xB2000000u | 10u << 16; /* SETC16 of a word nothing here reads */
+    case 12: return 0xB2000000u | 10u << 16; /* SETC16 of a word that nothing here reads */
     case 13: return 0x51000000u;
     case 14: {
         if (!may_mop)
@@ -146,7 +146,10 @@ static uint64_t episode(wg_device *dev, naive *n, log *ours, log *theirs, uint64
     int at[3] = {0};
     for (unsigned k = 0; k < 3; k++) {
         set_mop_cfg(dev, n, &r, k);
-        /* First the replay buffer is filled, so that no unwritten slot is played; a recording holds plain instructions. */
+        /*
+         * First the replay buffer is filled, so that no unwritten slot is replayed; a recording holds ordinary
+         * instructions.
+         */
         uint32_t plain = 32;
         stream[k][0] = 0x04000001u;
         for (int i = 1; i < EPISODE_WORDS; i++) {
@@ -172,7 +175,7 @@ static uint64_t episode(wg_device *dev, naive *n, log *ours, log *theirs, uint64
             assert_true(a == b);
             at[k] += a;
         }
-        /* Unwatched, in steps of many cycles too: then cycles of threads and units follow each other at once. */
+        /* Unwatched, also in steps of many cycles: then cycles of threads and units run back to back. */
         unsigned cycles = watched || seed & 2 ? 1 : 1 + wg_rng_below(&r, 24);
         assert_int_equal(wg_advance(dev, cycles), WG_OK);
         for (unsigned i = 0; i < cycles; i++)

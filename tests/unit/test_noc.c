@@ -124,7 +124,7 @@ static void test_latency(void **state)
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         wg_grid *g = chip(state);
         unsigned w = wg_grid_width(g), h = wg_grid_height(g), hops = cases[i].hops, noc = cases[i].noc;
-        if (noc) /* the other way, round the edge */
+        if (noc) /* the other direction, around the edge */
             hops = (1 + w - cases[i].x) % w + (2 + h - cases[i].y) % h;
         raw_places(g, 1, 2);
         put(g, 1, 2, 0x100, 0xABCD);
@@ -138,7 +138,7 @@ static void test_latency(void **state)
                          .ret_at = raw(g, noc, cases[i].x, cases[i].y)};
         issue(g, 1, 2, &r); /* starts in cycle 10, leaves in 11 */
         assert_int_equal(cycle_of(g, cases[i].x, cases[i].y, 0x200, 0xABCD), 11 + 5 + 9 * hops + 5 + 1);
-        unsigned back = w * (cases[i].x != 1) + h * (cases[i].y != 2) - hops; /* the way back closes the circles */
+        unsigned back = w * (cases[i].x != 1) + h * (cases[i].y != 2) - hops; /* the way back completes the circles */
         assert_int_equal(cycle_of(g, 1, 2, NIU0 + 0x10000 * noc + 0x204, 1),
                          11 + 5 + 9 * hops + 5 + 1 + 1 + 5 + 9 * back + 5);
         wg_grid_destroy(g);
@@ -244,7 +244,7 @@ static void test_atomic_operations(void **state)
     assert_false(wg_noc_atomic_line(zaamo, line, 0, 0x2000, 1, &result));
 }
 
-/* The increment that software uses for semaphores: non-posted, the old value comes back to address 4. */
+/* The increment that software uses for semaphores: non-posted, the old value is returned to address 4. */
 static void test_atomic_increment(void **state)
 {
     wg_grid *g = chip(state);
@@ -270,7 +270,7 @@ static void test_atomic_increment(void **state)
     assert_int_equal(counter(g, 3, 4, 0, 54), 1);
     assert_int_equal(counter(g, 3, 4, 0, 48), 1);
     put(g, 2, 2, 4, 0);
-    r.ctrl = N_ATOMIC; /* posted: nothing comes back */
+    r.ctrl = N_ATOMIC; /* posted: nothing is returned */
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 1000);
     assert_int_equal(get(g, 3, 4, 0x1000), 45);
@@ -280,7 +280,7 @@ static void test_atomic_increment(void **state)
     bool unsafe = wg_test_arch(state) == WG_ARCH_BH; /* contention at a memory port */
     assert_int_equal(findings_of(g), unsafe);
     assert_int_equal(has_finding(g, 2, 2, "noc-posted-atomic"), unsafe);
-    /* DRAM takes none. */
+    /* DRAM accepts none. */
     r.targ_at = at(0, 0);
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 1000);
@@ -307,7 +307,7 @@ static void test_broadcast(void **state)
             wg_grid *g = chip(state);
             raw_places(g, 4, 4);
             put(g, 4, 4, 0x100, 0x5EED);
-            /* (3, 3) to (6, 5): 12 places, on WH column 5 is DRAM. NoC 1 counts from the other end. */
+            /* (3, 3) to (6, 5): 12 places, on WH column 5 is DRAM. NoC 1 numbers tiles from the other end. */
             uint32_t a = raw(g, noc, 3, 3), b = raw(g, noc, 6, 5), start = noc ? b : a, end = noc ? a : b;
             unsigned others = (bh(state) ? 12 : 9) - 1;
             uint32_t options = (self ? N_TO_SELF : 0u) | (y_major ? N_Y_MAJOR : 0u);
@@ -347,7 +347,7 @@ static void test_broadcast(void **state)
         }
 }
 
-/* Blackhole thins out a broadcast: stripes, a quadrant, tiles that have opted out since. */
+/* Blackhole excludes tiles from a broadcast: stripes, a quadrant, tiles that have opted out since. */
 static void test_broadcast_exclude(void **state)
 {
     static const struct {
@@ -387,7 +387,7 @@ static void test_broadcast_exclude(void **state)
         }
 }
 
-/* Start behind end goes round the edge; rows and columns without Tensix tiles opt out. */
+/* A start beyond the end goes around the edge; rows and columns without Tensix tiles opt out. */
 static void test_broadcast_wraps(void **state)
 {
     wg_grid *g = chip(state);
@@ -431,7 +431,7 @@ static void test_order(void **state)
     issue(g, 2, 2, &data);
     issue(g, 2, 2, &flag);
     cycle_of(g, 4, 4, 0x9000, 0xF1A6);
-    assert_true(same(g, 4, 4, 0x8000, 4096, 1)); /* the flag comes behind the data */
+    assert_true(same(g, 4, 4, 0x8000, 4096, 1)); /* the flag arrives after the data */
     wg_grid_destroy(g);
 }
 
@@ -494,13 +494,13 @@ static void test_dram(void **state)
     issue(g, 2, 2, &back);
     wg_grid_advance(g, 2000);
     assert_true(has_finding(g, 2, 2, "noc-unmapped"));
-    assert_int_equal(counter(g, 2, 2, 0, 2), 3); /* zeros come, but they come */
+    assert_int_equal(counter(g, 2, 2, 0, 2), 3); /* zeros are returned, but they are returned */
     wg_grid_destroy(g);
 }
 
 static void last_arrival(void *user, const wg_event *e) { *(wg_event *)user = *e; }
 
-/* What a trace shows of a packet's way: when it left, over how many links, how long others had them. */
+/* What a trace shows of a packet's path: when it left, over how many links, how long others occupied them. */
 static void test_way(void **state)
 {
     for (unsigned both = 0; both < 2; both++) {
@@ -554,7 +554,7 @@ static void test_translation(void **state)
     wg_grid *g = NULL;
     assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
     uint32_t place = bh(state) ? at(3, 5) : at(19, 19), self = bh(state) ? at(1, 5) : at(18, 21);
-    unsigned x = bh(state) ? 4 : 2, y = bh(state) ? 5 : 3; /* the column or row behind the one that is gone */
+    unsigned x = bh(state) ? 4 : 2, y = bh(state) ? 5 : 3; /* the column or row after the harvested one */
     for (unsigned noc = 0; noc < 2; noc++) {
         put(g, 1, 5, 0x100, 0x60 + noc);
         noc_request r = {.noc = noc,
@@ -591,7 +591,7 @@ static void test_misuse(void **state)
     issue(g, 2, 2, &r);
     assert_true(has_finding(g, 2, 2, "noc-no-request"));
     r.ctrl = N_READ;
-    r.targ_at = bh(state) ? at(1, 0) : at(0, 2); /* a router and nothing else */
+    r.targ_at = bh(state) ? at(1, 0) : at(0, 2); /* a router only */
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 500);
     assert_true(has_finding(g, 2, 2, "noc-nowhere"));
@@ -621,7 +621,7 @@ static void test_misuse(void **state)
     wg_grid_destroy(g);
 }
 
-/* A tile that stands alone reaches itself, and says so if it is to reach another. */
+/* A tile on its own reaches itself, and a request to another tile is reported. */
 static void test_alone(void **state)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
@@ -634,7 +634,7 @@ static void test_alone(void **state)
     for (unsigned i = 0; i < n; i++)
         assert_int_equal(wg_write(dev, NIU0 + words[i][0], &words[i][1], 4), WG_OK);
     wg_advance(dev, 8);
-    /* A snapshot holds what is under way. */
+    /* A snapshot includes requests in flight. */
     size_t size = wg_snapshot_size(dev);
     void *snapshot = malloc(size);
     assert_int_equal(wg_snapshot(dev, snapshot, size), WG_OK);
@@ -698,7 +698,7 @@ static void test_interrupt(void **state)
     wg_grid_destroy(g);
 }
 
-/* Streams as memory that counts: one tile adds to a counter of another with plain inline writes. */
+/* Streams as counting memory: one tile adds to a counter of another with ordinary inline writes. */
 static void test_overlay(void **state)
 {
     enum { STREAM = 0xFFB40000 + 9 * 0x1000 };
@@ -726,7 +726,7 @@ static void test_overlay(void **state)
     assert_int_equal(get(g, 3, 4, STREAM + phase), 7);
     put(g, 3, 4, STREAM + base, 90);
     assert_int_equal(get(g, 3, 4, STREAM + phase),
-                     17); /* the base is added on the way in and taken off on the way out */
+                     17); /* the base is added on the way in and subtracted on the way out */
     put(g, 3, 4, STREAM + header, 5);
     assert_int_equal(get(g, 3, 4, STREAM + phase), 22);
     put(g, 3, 4, STREAM + scratch, 0xFFFFFFFF); /* stream 9 can transmit to DRAM: 24 bits; stream 5 has none */
@@ -734,7 +734,7 @@ static void test_overlay(void **state)
     put(g, 3, 4, STREAM - 4 * 0x1000 + scratch, 0xFFFFFFFF);
     assert_int_equal(get(g, 3, 4, STREAM - 4 * 0x1000 + scratch), 0);
     assert_int_equal(findings_of(g), 0);
-    get(g, 3, 4, NIU0 + 0x300); /* what is not there says so */
+    get(g, 3, 4, NIU0 + 0x300); /* a missing register is reported */
     assert_true(has_finding(g, 3, 4, "unimplemented-register"));
     wg_grid_destroy(g);
 }

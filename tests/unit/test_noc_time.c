@@ -16,7 +16,7 @@ static uint64_t answered_after(void **state, unsigned ctrl, uint64_t first, uint
 {
     wg_grid *g = chip(state);
     raw_places(g, 2, 2);
-    unsigned there = dram ? at(0, 0) : at(1, 3); /* once round both axes */
+    unsigned there = dram ? at(0, 0) : at(1, 3); /* around both axes */
     bool write = ctrl & N_WRITE;
     for (unsigned i = 0; i < 2; i++) {
         uint64_t address = i ? second : first;
@@ -50,7 +50,7 @@ static void test_dram_time(void **state)
     assert_in_range(dram - l1, bh(state) ? 22 + 40 : 124 + 80, bh(state) ? 22 + 50 : 124 + 115);
 }
 
-/* As measured, an answer leaves later than the documents' stages say. BH's hops are shorter by 0.4 cycles, 29 times. */
+/* Measured answers leave later than the documented stages imply. BH's hops are shorter by 0.4 cycles, 29 times. */
 static void test_answer_time(void **state)
 {
     for (unsigned write = 0; write < 2; write++) {
@@ -87,7 +87,7 @@ static wg_grid *measured(void **state)
     return g;
 }
 
-/* ---- links in demand ---------------------------------------------------------------------------------------- */
+/* ---- contended links ----------------------------------------------------------------------------------------- */
 
 static unsigned longest(void **state) { return bh(state) ? 16384 : 8192; }
 static unsigned row(void **state) { return bh(state) ? 2 : 1; } /* of Tensix tiles, with a DRAM tile at its left end */
@@ -106,7 +106,7 @@ static void send(void **state, wg_grid *g, unsigned x, unsigned to_x, unsigned t
     issue(g, x, y, &r);
 }
 
-/* Three flows merge one by one on their way along a row: the last to join has every second turn, the others share the rest. */
+/* Three flows merge one by one along a row: the last to join has every second turn, the others share the rest. */
 static void test_turns(void **state)
 {
     enum { PACKETS = 8 };
@@ -127,7 +127,9 @@ static void test_turns(void **state)
     wg_grid_destroy(g);
 }
 
-/* Cycles of a small read from another DRAM tile, behind so many reads of a neighbour that go the same way at first. */
+/*
+ * Cycles of a small read from another DRAM tile, after `packets` reads of a neighbour that take the same path at first.
+ */
 static uint64_t behind(void **state, unsigned packets)
 {
     wg_grid *g = measured(state);
@@ -144,7 +146,7 @@ static uint64_t behind(void **state, unsigned packets)
     return took;
 }
 
-/* A DRAM tile takes in 32 requests. Others stay in the network, in the way of what comes behind them. */
+/* A DRAM tile accepts 32 requests. Others stay in the network and block what follows them. */
 static void test_dram_queue(void **state)
 {
     uint64_t free = behind(state, 30), full = behind(state, 70);
@@ -152,7 +154,7 @@ static void test_dram_queue(void **state)
     assert_in_range(full, free + 300, free + 20000);
 }
 
-/* Traffic that jams, in steps of so many cycles; from `saved` on in a second chip. */
+/* Traffic that jams, run in steps of `step` cycles; from `saved` on in a second chip. */
 static uint64_t jam(void **state, unsigned step, unsigned saved)
 {
     enum { END = 12000 };
@@ -189,9 +191,12 @@ static void test_jam(void **state)
     assert_true(jam(state, 100, 900) == whole);
 }
 
-/* ---- what silicon was measured to take ------------------------------------------------------------------------ */
+/* ---- measured on silicon -------------------------------------------------------------------------------------- */
 
-/* Cycles until so many equal requests of (2, 2), one from each initiator, are answered; `more`: bits of all but the last. */
+/*
+ * Cycles until `requests` equal requests of (2, 2), one from each initiator, are answered; `more`: bits of all but the
+ * last.
+ */
 static uint64_t all_answered(void **state, wg_profile profile, noc_request r, unsigned requests, unsigned answers,
                              uint32_t more)
 {
@@ -210,7 +215,10 @@ static uint64_t all_answered(void **state, wg_profile profile, noc_request r, un
     return cycle;
 }
 
-/* A multicast reserves its path, 8 cycles each way for each of three hops and 5, when the one before has left. Linked ones have it. */
+/*
+ * A multicast reserves its path, 8 cycles each way for each of three hops and 5, after the previous one. Linked ones
+ * keep it.
+ */
 static void test_reserved_path(void **state)
 {
     noc_request r = {.ctrl = N_WRITE | N_ANSWER | N_BROADCAST | N_RESERVE,
@@ -226,7 +234,7 @@ static void test_reserved_path(void **state)
     assert_in_range(linked - one, 3 * 2, 20);
 }
 
-/* A long packet takes a cycle more for each 44 flits. */
+/* A long packet takes an extra cycle for every 44 flits. */
 static void test_link_rests(void **state)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -243,7 +251,7 @@ static void test_link_rests(void **state)
     }
 }
 
-/* Blackhole's NIU 1 sends a read in 35 cycles, NIU 0 in one. The data of long ones leaves Wormhole's NIU 1 more slowly. */
+/* Blackhole's NIU 1 sends a read in 35 cycles, NIU 0 in one. Data of long reads leaves Wormhole's NIU 1 more slowly. */
 static void test_second_niu(void **state)
 {
     for (unsigned noc = 0; noc < 2; noc++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts of NOPs (fast/burst.c): MOPs of them on one, two or three threads, with other instructions before, in
- * and behind them. A device that skips and one that ticks everybody in every cycle are in the same state wherever one
- * looks.
+ * Bursts of NOPs (fast/burst.c): MOPs of them on one, two or three threads, with other instructions before, between and
+ * after them. A device that skips and one that ticks every agent in every cycle are in the same state at every check.
  */
 #include "burst_rig.h"
 
@@ -14,7 +13,7 @@ enum { NOP = 0x02000000, MOP = 0x01800000, SETRWC = 0x37000000, MOVD2B = 0x0A000
 #define STALLWAIT 0xA2000000
 #define SEMWAIT 0xA6000008
 
-/* MOVD2B is what takes a few cycles. */
+/* MOVD2B takes a few cycles. */
 static uint32_t any_word(wg_arch_id arch)
 {
     static const uint32_t words[] = {NOP, NOP, NOP, SETRWC, MOVD2B, MOVD2B, SEMPOST, SEMGET, STALLWAIT, SEMWAIT};
@@ -60,7 +59,7 @@ static void expect(const wg_device *skips, const wg_device *ticks)
 
 static void test_nops(void **state) { in_both_modes(state, 60, 60, act, expect); }
 
-/* They happen, as far as the loop's last instructions, and not beyond the cycle that is given. */
+/* Bursts occur, up to the loop's last instructions, and never beyond the given cycle. */
 static void test_they_happen(void **state)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
@@ -77,7 +76,7 @@ static void test_they_happen(void **state)
     unsigned i = t->frontend[0].mop.i;
     assert_int_equal(wg_burst_nops(t, 3, t->sched.now + 10), 10);
     assert_int_equal(t->frontend[0].mop.i, i + 10);
-    assert_int_equal(wg_burst_nops(t, 3, t->sched.now + 2), 0); /* not worth it */
+    assert_int_equal(wg_burst_nops(t, 3, t->sched.now + 2), 0); /* too short for a burst */
     assert_int_equal(wg_burst_nops(t, 3, t->sched.now + 1000), 100 - 1 - 10 - i);
     assert_int_equal(wg_burst_nops(t, 3, t->sched.now + 1000), 0);
     wg_destroy(dev);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every operand bit of the control units', unpackers' and packers' instructions matters: from the same state, the
- * word with the bit flipped leads to other registers, other memory, another time or another finding than the word
- * without. Bits for which no state shows that are listed below, with the page that says why; a bit of the list
- * for which there is such a state fails, too.
+ * Every operand bit of the control units', unpackers' and packers' instructions matters: from the same state, the word
+ * with the bit flipped leads to other registers, other memory, another time or another finding. Bits for which no state
+ * shows a difference are listed below, with the page that explains why; a listed bit for which one does fails, too.
  */
 #include "pack_rig.h"
 
@@ -12,7 +11,7 @@
 
 enum { SEEN_L1 = 0x10000, TRIALS = 3000, CYCLES = 3000 };
 
-/* What an instruction left behind. */
+/* The outcome of an instruction. */
 typedef struct outcome {
     wg_regs regs;
     wg_tdma tdma;
@@ -20,7 +19,7 @@ typedef struct outcome {
     uint32_t setreg_data;
     uint8_t context;
     uint8_t l1[SEEN_L1];
-    uint64_t completions; /* a hash of who was done when */
+    uint64_t completions; /* a hash of which instruction completed when */
     struct {
         uint32_t code;
         uint64_t subject;
@@ -45,7 +44,7 @@ static void run(ur *r, const wg_tile *start, const uint8_t *l1, unsigned thread,
     o->regs = r->t->regs;
     o->tdma = r->t->backend.tdma;
     memcpy(o->packer, r->t->backend.pack.packer, sizeof o->packer);
-    for (unsigned i = 0; i < WG_PACKERS; i++) /* times of the last instruction: seen as completions */
+    for (unsigned i = 0; i < WG_PACKERS; i++) /* times of the last instruction: visible as completions */
         o->packer[i].free_at = o->packer[i].last_done = 0;
     o->setreg_data = r->t->backend.pack.setreg_data;
     o->context = r->t->backend.pack.context;
@@ -59,7 +58,7 @@ static void run(ur *r, const wg_tile *start, const uint8_t *l1, unsigned thread,
     }
 }
 
-/* A state in which the instructions have something to do. */
+/* A state in which the instructions have work to do. */
 static void prepare(ur *r, wg_rng *rng)
 {
     wg_tile *t = r->t;
@@ -140,7 +139,7 @@ static void prepare(ur *r, wg_rng *rng)
     ur_touch(r);
 }
 
-/* What has to be under way for an instruction to make a difference. */
+/* An instruction that must be in flight for this one to make a difference. */
 static uint32_t preface(ur *r, wg_rng *rng, const wg_isa_insn *isa)
 {
     if (isa->id == WG_I_STREAMWRCFG)
@@ -159,7 +158,7 @@ static uint32_t preface(ur *r, wg_rng *rng, const wg_isa_insn *isa)
     }
 }
 
-/* Bits that make no difference anywhere. */
+/* Bits that never make a difference. */
 typedef struct exception {
     wg_insn_id id;
     uint8_t archs;
@@ -227,7 +226,7 @@ static void test_operand_bits(void **state)
                 if (memcmp(plain, flipped, sizeof *plain))
                     left &= ~(1u << bit);
             }
-            if (left == listed) /* every other bit has shown itself */
+            if (left == listed) /* every other bit has made a difference */
                 break;
         }
         if (left != listed) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PACR's and PACR_SETREG's values: every operand, every mode, every format, and the way back through the unpackers. */
+/*
+ * PACR's and PACR_SETREG's values: every operand, every mode, every format, and the round trip through the unpackers.
+ */
 #include "pack_rig.h"
 
 /* ---- Formats -------------------------------------------------------------------------------------------------- */
@@ -137,7 +139,7 @@ static void test_descale(void **state)
     ur_free(r);
 }
 
-/* Pairs that do not go together are reported, and something is written. */
+/* Undefined pairs are reported, and something is written. */
 static void test_undefined_formats(void **state)
 {
     static const uint8_t pairs[][3] = {{5, 5, 8}, {5, 9, 9}, {1, 5, 5}, {0, 0, 0}, {3, 3, 3}, {12, 12, 12}};
@@ -180,9 +182,9 @@ static void test_bfp(void **state)
     }
 }
 
-/* ---- There and back -------------------------------------------------------------------------------------------- */
+/* ---- Round trips ----------------------------------------------------------------------------------------------- */
 
-/* What was packed, unpacked to Dst and packed again is the same, in every format that Dst can hold. */
+/* Packing, unpacking to Dst and packing again gives the same bytes, in every format that Dst can hold. */
 static void test_round_trip(void **state)
 {
     static const uint8_t formats[][3] = {
@@ -201,7 +203,7 @@ static void test_round_trip(void **state)
         bool wide = formats[f][2];
         ur *r = pr_new(arch, bh ? 16 : 256);
         pr_formats(r, wide, middle, middle, out);
-        ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_int8, 1); /* as it is */
+        ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_int8, 1); /* unconverted */
         if (out == WG_FMT_TF32)
             ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_int8, 0);
         for (unsigned row = 0; row < 16; row++)
@@ -249,7 +251,7 @@ static void test_round_trip(void **state)
 
 /* ---- Operands -------------------------------------------------------------------------------------------------- */
 
-/* `count` datums of BF16 at `address` are those from a row and column of the marked Dst on. */
+/* `count` datums of BF16 at `address` equal those of the marked Dst, starting at a row and column. */
 static void expect_run(const ur *r, uint32_t address, unsigned row, unsigned column, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -281,7 +283,7 @@ static void test_packer_mask(void **state)
     }
 }
 
-/* BH: rows by mask, one behind the other, from any start that keeps within the group. */
+/* BH: rows by mask, back to back, from any start within the group. */
 static void test_interfaces(void **state)
 {
     for (unsigned mask = 0; mask < 16; mask++)
@@ -320,7 +322,7 @@ static void test_strided(void **state)
     ur_free(r);
 }
 
-/* Rows short of 16 datums, padded each, or all together; by Concat and Last. */
+/* Rows shorter than 16 datums, padded each or all together; with Concat and Last. */
 static void test_row_padding(void **state)
 {
     for (unsigned field = 0; field < 8; field++)
@@ -363,7 +365,7 @@ static void test_zero_write(void **state)
     ur_free(r);
 }
 
-/* OvrdThreadId: the counters of WH's Addr_cnt_context or BH's AddrCntContext, 3 meaning 0; those move on. */
+/* OvrdThreadId: the counters of WH's Addr_cnt_context or BH's AddrCntContext, 3 meaning 0; those counters advance. */
 static void test_override_thread(void **state)
 {
     bool bh = wg_test_arch(state) == WG_ARCH_BH;
@@ -424,7 +426,7 @@ static void test_address_modes(void **state)
     ur_free(r);
 }
 
-/* Without Last the next PACR goes on where this one stopped, within 16 bytes; Flush and Last end it, with zeros. */
+/* Without Last the next PACR continues where this one stopped, within 16 bytes; Flush and Last end it, with zeros. */
 static void test_last_and_flush(void **state)
 {
     for (unsigned flush = 0; flush < 2; flush++) {
@@ -432,8 +434,8 @@ static void test_last_and_flush(void **state)
         pr_mark_dst(r);
         memset(r->t->l1 + PR_L1, 0xAA, 64);
         pr_do(r, 2, PR_PACR(1, 0));
-        assert_int_equal(pr_l1_16(r, PR_L1), 0xAAAA); /* ten bytes wait */
-        PR_SET(r, 0, L1_Dest_addr, 0x7000 / 16 - 1);  /* not looked at now */
+        assert_int_equal(pr_l1_16(r, PR_L1), 0xAAAA); /* ten bytes are buffered */
+        PR_SET(r, 0, L1_Dest_addr, 0x7000 / 16 - 1);  /* not read now */
         pr_do(r, 2, PR_PACR(1, flush ? 0 : PR_LAST));
         expect_run(r, PR_L1, 0, 0, 5);
         if (flush) {
@@ -451,7 +453,7 @@ static void test_last_and_flush(void **state)
     }
 }
 
-/* BH's operands without a description are named; so are fields of the configuration. */
+/* BH's undocumented operands are reported, and so are fields of the configuration. */
 static void test_unimplemented(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 16);
@@ -469,7 +471,10 @@ static void test_unimplemented(void **state)
     ur_free(r);
 }
 
-/* CfgContext: which section says where the data goes; CtxtCtrl: the packer's own, counted by tiles or by planes. */
+/*
+ * CfgContext: the section that gives the output address; CtxtCtrl: the packer's own context, counted by tiles or by
+ * planes.
+ */
 static void test_contexts(void **state)
 {
     enum { OWN = 1 << 2, BACK = 2 << 2, OWN_STAYS = 3 << 2 };
@@ -484,12 +489,12 @@ static void test_contexts(void **state)
     } while (0)
     for (int i = 0; i < 4; i++)
         PACKED_TO(i, PR_PACR(1, PR_LAST | (uint32_t)i << 21));
-    for (int i = 0; i < 6; i++) /* CfgContext does not matter then */
+    for (int i = 0; i < 6; i++) /* CfgContext is then ignored */
         PACKED_TO(i & 3, PR_PACR(1, PR_LAST | OWN | 2u << 21));
     PACKED_TO(-1, PR_PACR(1, PR_LAST | BACK));
     PACKED_TO(0, PR_PACR(1, OWN | PR_LAST));
     PACKED_TO(1, PR_PACR(1, OWN));
-    pr_do(r, 2, PR_PACR(1, OWN | PR_LAST)); /* goes on where the last one was */
+    pr_do(r, 2, PR_PACR(1, OWN | PR_LAST)); /* continues where the last one stopped */
     assert_int_equal(pr_l1_16(r, PR_L1 + 0x1000 + 32), pr_mark(0, 0));
     for (int i = 0; i < 4; i++)
         PACKED_TO(i < 2 ? 2 + i : 3, PR_PACR(1, PR_LAST | OWN_STAYS));
@@ -506,7 +511,7 @@ static void test_contexts(void **state)
     ur_free(r);
 }
 
-/* Auto_set_last_pacr_intf_sel: the last PACR of a plane packs the rows that are left of it. */
+/* Auto_set_last_pacr_intf_sel: the last PACR of a plane packs the plane's remaining rows. */
 static void test_plane_end(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 16);
@@ -517,7 +522,7 @@ static void test_plane_end(void **state)
     ur_thread(r, 2, WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr, 4);
     for (unsigned i = 0; i < 3; i++)
         pr_do(r, 2, PR_PACR(0, i == 2));
-    /* Rows 0 to 3, 4 to 6, and of the next plane 8 to 11. */
+    /* Rows 0 to 3, 4 to 6, and 8 to 11 of the next plane. */
     for (unsigned i = 0; i < 11; i++)
         assert_int_equal(pr_l1_16(r, PR_L1 + 32 * i), pr_mark(i < 7 ? i : i + 1, 0));
     assert_int_equal(pr_l1_16(r, PR_L1 + 32 * 11), 0);
@@ -526,7 +531,7 @@ static void test_plane_end(void **state)
 
 static uint32_t step(uint32_t x) { return (~(uint32_t)__builtin_popcount(x & 0x80200003) & 1) << 31 | x >> 1; }
 
-/* Stochastic rounding by the Vector Unit's generators: of Dst (Gasket_srnd_en) and of blocks (Packer_srnd_en). */
+/* Stochastic rounding with the Vector Unit's generators: of Dst (Gasket_srnd_en) and of blocks (Packer_srnd_en). */
 static void test_stochastic(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 16);
@@ -552,7 +557,7 @@ static void test_stochastic(void **state)
         }
     }
     assert_in_range(ups, 400 * 16 * 2 / 5, 400 * 16 * 3 / 5);
-    /* Blocks: exponents alike, so that one bit goes. */
+    /* Blocks: equal exponents, so that one bit is dropped. */
     pr_formats(r, false, WG_FMT_BF16, WG_FMT_BF16, WG_FMT_BFP8);
     PR_SET(r, 0, Exp_section_size, 1);
     ur_set(r, WG_CFG_ALU_ROUNDING_MODE_Gasket_srnd_en, 0);

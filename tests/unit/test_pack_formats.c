@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the packers make of Dst, held against two others: numbers in MPFR, for every 16 bits and for samples of 32; and
- * golden vectors of an independent implementation (tests/data/pack_formats_*.bin), 1,024 per combination of formats.
+ * The packers' conversions from Dst, compared with two others: numbers in MPFR, for every 16 bits and for samples of
+ * 32; and golden vectors of an independent implementation (tests/data/pack_formats_*.bin), 1,024 per combination of
+ * formats.
  */
 #include "pack_rig.h"
 
@@ -50,7 +51,7 @@ static void test_golden(void **state)
         if (wg_l1_shares_exponent(head[2]))
             assert_int_equal(fread(want_exponents, 1, 64, f), 64);
         assert_int_equal(fread(want, 1, DATUMS / 8 * bits, f), DATUMS / 8 * bits);
-        for (unsigned way = 0; way < 2; way++) { /* host vectors, and one datum after the other */
+        for (unsigned way = 0; way < 2; way++) { /* host vectors, and one datum at a time */
             ur *r = pr_new(wg_test_arch(state), bh ? 16 : 256);
             r->t->watched = 0;
             r->t->simd = (uint8_t)(way ? WG_SIMD_SCALAR : wg_simd_best());
@@ -77,7 +78,7 @@ static void test_golden(void **state)
 
 /* ---- MPFR ------------------------------------------------------------------------------------------------------ */
 
-/* A float's bits as a number; NaN is NaN. `fp16`: five exponent bits, of which 31 is an exponent like others. */
+/* A float's bits as a number; NaN is NaN. `fp16`: five exponent bits, of which 31 is an ordinary exponent. */
 static void number_of(mpfr_t v, uint32_t bits, bool fp16)
 {
     unsigned width = fp16 ? 10 : 23, exponent = bits >> width & (fp16 ? 31 : 255);
@@ -96,7 +97,10 @@ static void number_of(mpfr_t v, uint32_t bits, bool fp16)
         mpfr_neg(v, v, MPFR_RNDN);
 }
 
-/* To `mantissa` bits behind the leading one (of denormals: its least place): to nearest with ties away, or to zero. */
+/*
+ * Rounds to `mantissa` bits after the leading one (denormals: their least place): to nearest with ties away, or to
+ * zero.
+ */
 static void quantise(mpfr_t v, unsigned mantissa, bool away, mpfr_exp_t least)
 {
     if (!mpfr_regular_p(v))
@@ -110,7 +114,10 @@ static void quantise(mpfr_t v, unsigned mantissa, bool away, mpfr_exp_t least)
     mpfr_mul_2si(v, v, -scale, MPFR_RNDN);
 }
 
-/* Bits of a float with `width` mantissa bits, to zero; below the normal numbers 0; too large: infinity, or FP16's top. */
+/*
+ * Bits of a float with `width` mantissa bits, towards zero; below the normal numbers 0; overflow: infinity, or FP16's
+ * maximum.
+ */
 static uint32_t bits_of(mpfr_t v, bool fp16, unsigned width, bool keeps_zeros_sign)
 {
     uint32_t sign = mpfr_signbit(v) ? 1u << (width + (fp16 ? 5 : 8)) : 0, all = (1u << (width + (fp16 ? 5 : 8))) - 1;
@@ -146,19 +153,19 @@ static void expect(const conversion *c, uint32_t bits, uint32_t got, mpfr_t v)
     number_of(v, bits, c->fp16);
     if (mpfr_nan_p(v)) {
         if (!rounds)
-            return; /* preserved: the golden vectors have it */
+            return; /* preserved: covered by the golden vectors */
         mpfr_set_inf(v, c->fp16 ? 1 : bits >> 31 ? -1 : 1);
     }
-    if (!c->wide && !c->fp16 && !(bits & 0x7F800000)) /* what 16 bits hold is flushed before it is rounded */
+    if (!c->wide && !c->fp16 && !(bits & 0x7F800000)) /* values in 16 bits are flushed before rounding */
         mpfr_set_zero(v, 1);
     quantise(v, c->keep, true, c->fp16 ? -13 : -125);
     bool tiny = mpfr_zero_p(v) || (mpfr_regular_p(v) && mpfr_get_exp(v) < (c->fp16 ? -13 : -125));
     if (!rounds && tiny)
-        return; /* denormals pass, or are flushed, as the tables say: the golden vectors have them */
+        return; /* denormals are kept or flushed, as the tables say: covered by the golden vectors */
     if (tiny)
         mpfr_set_zero(v, 1);
     if (c->fp16 && mpfr_regular_p(v) && mpfr_get_exp(v) > 17)
-        return; /* rounded beyond FP16's top: golden */
+        return; /* rounded beyond FP16's maximum: golden */
     if (c->out_fp16 && !c->fp16 && mpfr_regular_p(v) && mpfr_get_exp(v) == -14)
         return; /* 2^-15 to 2^-14: documented as mishandled */
     if (!mpfr_inf_p(v))
@@ -203,9 +210,9 @@ static void test_numbers(void **state)
                         dst[i] <<= 16;
                 } else {
                     dst[i] = (uint32_t)wg_rng_next(&rng);
-                    if (i % 4 == 1) /* exponents near FP16's ends */
+                    if (i % 4 == 1) /* exponents near FP16's limits */
                         dst[i] = (dst[i] & 0x807FFFFF) | (108 + wg_rng_below(&rng, 40)) << 23;
-                    if (i % 4 == 2) /* ties, and next to them */
+                    if (i % 4 == 2) /* ties and their neighbours */
                         dst[i] = (dst[i] & 0xFFFF0000) | (0x7FFF + wg_rng_below(&rng, 3));
                     uint32_t layout = wg_dst32_from_fp32(dst[i]);
                     r->t->regs.dst.bits[stored][i % 16] = (uint16_t)(layout >> 16);
@@ -266,9 +273,9 @@ static void test_integers(void **state)
     ur_free(r);
 }
 
-/* ---- There and back -------------------------------------------------------------------------------------------- */
+/* ---- Round trips ----------------------------------------------------------------------------------------------- */
 
-/* Pack what was unpacked, in every format that Dst can hold without loss: the same bytes come out. */
+/* Packing what was unpacked, in every format that Dst can hold without loss, gives the same bytes. */
 static void test_pack_of_unpack(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The packers' modes, one at a time: what happens between Dst and L1, where output goes, what is told of a tile. */
+/* The packers' modes, one at a time: between Dst and L1, output addresses, per-tile reports. */
 #include "pack_rig.h"
 
 /* ---- Between Dst and L1 ---------------------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static void test_edge_masks(void **state)
     }
 }
 
-/* Y and Z change places: the row set's row stays until a whole plane of faces has gone by. */
+/* Y and Z are swapped: the row set's row stays until a whole plane of faces has gone by. */
 static void test_transposed_position(void **state)
 {
     bool bh = wg_test_arch(state) == WG_ARCH_BH;
@@ -81,7 +81,7 @@ static void test_relu(void **state)
         assert_int_equal(ur_found(r, WG_F_PACK_RELU), (mode & 3) >= 2);
         ur_free(r);
     }
-    /* FP16's threshold is an FP16; FP32's a BF16. */
+    /* FP16's threshold is an FP16, FP32's a BF16. */
     ur *r = pr_new(wg_test_arch(state), 16);
     pr_formats(r, false, WG_FMT_FP16, WG_FMT_FP16, WG_FMT_FP16);
     ur_set(r, WG_CFG_STACC_RELU_ApplyRelu, 3);
@@ -120,7 +120,7 @@ static void test_exponent_threshold(void **state)
     ur_free(r);
 }
 
-/* Exponents after ReLU, in 32 saturating bins; the largest whatever ENABLE_ACC_STATS says. CLREXPHIST clears both. */
+/* Exponents after ReLU, in 32 saturating bins; the largest regardless of ENABLE_ACC_STATS. CLREXPHIST clears both. */
 static void test_exponent_histogram(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 16);
@@ -135,7 +135,7 @@ static void test_exponent_histogram(void **state)
     for (unsigned i = 0; i < 20; i++)
         pr_do(r, 2, PR_PACR(1, PR_LAST));
     assert_int_equal(h->bins[0][127 & 31], 255);
-    assert_int_equal(h->bins[0][128 & 31], 40); /* exponents 128 and 0: ReLU made a zero of one */
+    assert_int_equal(h->bins[0][128 & 31], 40); /* exponents 128 and 0: ReLU zeroed one */
     assert_int_equal(wg_exphist_max(h, 0), 128);
     for (unsigned i = 1; i < 4; i++)
         assert_int_equal(h->max[i], 0);
@@ -177,7 +177,7 @@ static void test_columns(void **state)
             assert_int_equal(pr_l1_16(r, PR_L1 + 2 * i), pr_mark(4 + (x + i) / 16, (x + i) % 16));
         ur_free(r);
     }
-    /* The end before the start. */
+    /* The end precedes the start. */
     ur *r = pr_new(wg_test_arch(state), 16);
     r->t->regs.adc.unit[2][2][0].x = 8;
     r->t->regs.adc.unit[2][2][1].x = 2;
@@ -252,7 +252,7 @@ static void test_accumulate(void **state)
     ur_free(r);
 }
 
-/* Compressed data, through the unpacker again: zeros come back where they were. */
+/* Compressed data, read back by the unpacker: zeros return where they were. */
 static void test_compression(void **state)
 {
     static const uint8_t formats[] = {WG_FMT_BF16, WG_FMT_BFP8, WG_FMT_BFP4, WG_FMT_FP32};
@@ -265,7 +265,7 @@ static void test_compression(void **state)
         PR_SET(r, 0, Disable_zero_compress, 0);
         PR_SET(r, 0, Row_start_section_size, 1);
         PR_SET(r, 0, Exp_section_size, 1);
-        for (unsigned i = 0; i < count; i++) { /* exponents alike, so that no BFP datum becomes a zero */
+        for (unsigned i = 0; i < count; i++) { /* equal exponents, so that no BFP datum becomes a zero */
             uint16_t value = (uint16_t)(0x3F80 + (wg_rng_next(&rng) & 0x8070));
             pr_bf16(r, i / 16, i % 16, wg_rng_below(&rng, 100) < zeros ? 0 : value);
         }
@@ -285,7 +285,7 @@ static void test_compression(void **state)
         for (unsigned i = 0; i < count; i++) {
             uint32_t want = wg_src_from_bf16(wg_dst16_to_bf16(r->t->regs.dst.bits[i / 16][i % 16]));
             uint32_t got = r->t->regs.src.b[0][i / 16][i % 16];
-            if (out == WG_FMT_BFP4) /* two bits of mantissa are left */
+            if (out == WG_FMT_BFP4) /* two bits of mantissa remain */
                 want &= ~UINT32_C(0xFF00) | 0x8000;
             assert_int_equal(got == 0, want == 0);
             if (out != WG_FMT_BFP4)
@@ -322,7 +322,7 @@ static void test_compression_rows(void **state)
     ur_free(r);
 }
 
-/* ---- Where output goes ---------------------------------------------------------------------------------------- */
+/* ---- Output addresses ----------------------------------------------------------------------------------------- */
 
 static void test_output_address(void **state)
 {

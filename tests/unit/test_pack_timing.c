@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The packers in time: acceptance, rates, waiting for Dst, order, occupancy, PACR_SETREG, and what the gates see. */
+/* Packer timing: acceptance, rates, waiting for Dst, order, occupancy, PACR_SETREG, and what the gates see. */
 #include "pack_rig.h"
 
 #include "backend/matrix.h"
@@ -50,7 +50,7 @@ static void test_one_per_cycle(void **state)
 }
 
 /*
- * 16 bytes per cycle and packer on WH, 128 on BH; not more than a row per cycle and read interface. Accumulation: five
+ * 16 bytes per cycle and packer on WH, 128 on BH; at most one row per cycle and read interface. Accumulation: five
  * times as long on WH.
  */
 static void test_rate(void **state)
@@ -79,7 +79,7 @@ static void test_rate(void **state)
         uint64_t c = issued(r, 2, 0);
         unsigned cycles = cases[i].cycles[bh];
         assert_int_equal(issued(r, 2, 1), c + cycles);
-        assert_int_equal(issued(r, 2, 2), c + cycles + 1); /* the thread goes on when the work is accepted */
+        assert_int_equal(issued(r, 2, 2), c + cycles + 1); /* the thread continues when the work is accepted */
         assert_int_equal(completed(r, 0), c + cycles + STAGES - 1);
         assert_int_equal(completed(r, 1), c + 2 * cycles + STAGES - 1);
         if (cycles > 1) {
@@ -92,7 +92,7 @@ static void test_rate(void **state)
     }
 }
 
-/* WH: packers work beside each other, but are given one instruction per cycle. */
+/* WH: packers work in parallel, but receive one instruction per cycle. */
 static void test_packers_apart(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 256);
@@ -131,8 +131,8 @@ static void test_waits_for_dst(void **state)
 }
 
 /*
- * A PACR right behind a write of its configuration reads what was there before, and that is reported. One that waits at
- * the gate meanwhile reads when it passes: there is nothing to report.
+ * A PACR directly after a write of its configuration reads the old contents, which is reported. One that is held at the
+ * gate meanwhile reads when it passes: nothing to report.
  */
 static void test_waiting_reads_nothing(void **state)
 {
@@ -152,7 +152,7 @@ static void test_waiting_reads_nothing(void **state)
     }
 }
 
-/* The last row of a long run, and each row of an interface, is looked at, too. */
+/* The last row of a long run, and each row of an interface, is checked, too. */
 static void test_waits_for_last_row(void **state)
 {
     bool bh = wg_test_arch(state) == WG_ARCH_BH;
@@ -195,7 +195,7 @@ static void test_wait_condition(void **state)
     }
 }
 
-/* WH: an instruction for two packers whose formats differ leaves each of them in its own time. */
+/* WH: an instruction for two packers with different formats leaves each at its own time. */
 static void test_parts(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 64);
@@ -215,7 +215,7 @@ static void test_parts(void **state)
     ur_free(r);
 }
 
-/* PACR_SETREG acts behind the PACRs before it, and takes one cycle of the packers. */
+/* PACR_SETREG acts after the PACRs before it, and takes one cycle of the packers. */
 static void test_setreg(void **state)
 {
     bool bh = wg_test_arch(state) == WG_ARCH_BH;
@@ -224,7 +224,7 @@ static void test_setreg(void **state)
     r->t->backend.pack.setreg_data = 0x00550000;
     r->t->backend.tdma.set_reg_hi_scaler[1] = 1;
     uint32_t word = UINT32_C(0x4A800002) | 0x11 << 2 | (bh ? 0 : 0x3F0 << 12 | 0xF00);
-    /* Two bytes wait in WH's packer 1: they are written when the register is. */
+    /* Two bytes are buffered in WH's packer 1: they are written when the register is. */
     r->t->backend.pack.packer[1].stream[WG_STREAM_DATA] =
         (wg_pack_stream){.address = 0x9000, .fill = 2, .bytes = {0xAB}};
     ur_push(r, 2, PR_PACR(bh ? 0 : 1, 0));
@@ -248,7 +248,7 @@ static void test_setreg(void **state)
     ur_free(r);
 }
 
-/* From appointment to appointment, the same as cycle by cycle. */
+/* Skipping from wake-up to wake-up equals cycle by cycle. */
 static void test_skipping(void **state)
 {
     ur *pair[2];
@@ -275,14 +275,14 @@ static void test_skipping(void **state)
     ur_free(pair[1]);
 }
 
-/* Soft reset drops the instruction and the bytes that waited, and holds what comes next at the gate. */
+/* Soft reset drops the instruction and the buffered bytes, and holds later instructions at the gate. */
 static void test_soft_reset(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 5);
     pr_mark_dst(r);
     wg_packer_sideband *s = &r->t->backend.tdma.packer[0];
     s->acc_tile_size[2] = s->last_tile_size = s->l1_dest_addr_offset = 7;
-    pr_do(r, 2, PR_PACR(1, 0)); /* ten bytes wait */
+    pr_do(r, 2, PR_PACR(1, 0)); /* ten bytes are buffered */
     ur_push(r, 2, PR_PACR(1, PR_LAST));
     ur_push(r, 2, PR_PACR(1, PR_LAST));
     ur_run(r, 3);
@@ -305,8 +305,8 @@ static void test_soft_reset(void **state)
 }
 
 /*
- * TBUFCMD: a cycle of packer 0, then gone in as many as a PACR without data; reported once per place, and nothing in the
- * packers, their counters or L1 is different for it.
+ * TBUFCMD takes a cycle of packer 0, and leaves after as many as a PACR without data; it is reported once per place,
+ * and changes nothing in the packers, their counters or L1.
  */
 static void test_tbufcmd(void **state)
 {
@@ -315,7 +315,7 @@ static void test_tbufcmd(void **state)
     for (unsigned k = 0; k < 2; k++) {
         ur *r = k ? without : with;
         pr_mark_dst(r);
-        ur_push(r, 2, PR_PACR(1, 0)); /* a tile under way: a row, or four of them */
+        ur_push(r, 2, PR_PACR(1, 0)); /* a tile in progress: a row, or four of them */
         ur_run(r, 20);
         if (!k) {
             ur_push(r, 2, TBUFCMD);
@@ -339,7 +339,7 @@ static void test_tbufcmd(void **state)
     assert_memory_equal(with->t->backend.pack.packer[0].stream, without->t->backend.pack.packer[0].stream,
                         sizeof with->t->backend.pack.packer[0].stream);
     assert_int_equal(with->t->backend.pack.packer[0].placed, without->t->backend.pack.packer[0].placed);
-    /* What comes behind it waits for packer 0, and for that alone. */
+    /* The next instruction waits for packer 0, and for nothing else. */
     ur_push(with, 2, TBUFCMD);
     ur_push(with, 2, PR_PACR(1, PR_LAST));
     ur_run(with, 40);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The eight usage patterns (tests/tasm/pattern_*.tasm) under a thousand legal timings each. As they stand, what they
- * expect holds under every seed. Without the waits that are marked `<- wait`, some seed gives another result: which,
- * and what it was, is printed. Two rulings: no wait is needed behind SETDMAREG and the arithmetic, and none behind a
+ * The eight usage patterns (tests/tasm/pattern_*.tasm) under a thousand legal timings each. Unmodified, their
+ * expectations hold under every seed. Without the waits that are marked `<- wait`, some seed gives another result: the
+ * seed and the result are printed. Two rulings: no wait is needed after SETDMAREG and the arithmetic, and none after a
  * core's stores while Auto TTSync tracks them; those programs (tests/races/pattern_*_silent.tasm) are right under every
  * seed.
  */
@@ -39,14 +39,17 @@ static bool without_waits(const char *path, char *copy, size_t bytes)
     return waits > 0;
 }
 
-/* A value that timing must not change, as opposed to how it came about. */
+/* A value that timing must not change, as opposed to how it was reached. */
 static bool is_result(const wg_expect *e)
 {
     return e->kind == WG_EXPECT_L1 || e->kind == WG_EXPECT_PEEK || e->kind == WG_EXPECT_SEMAPHORE ||
            e->kind == WG_EXPECT_MUTEX;
 }
 
-/* Runs under seeds 0, 1, … The first with another result (or, if `strict`, anything unexpected), or -1; `what` says. */
+/*
+ * Runs under seeds 0, 1, … The first with another result (or, if `strict`, anything unexpected), or -1; `what`
+ * describes it.
+ */
 static int first_different(const char *path, wg_arch_id arch, bool strict, char *what, size_t bytes)
 {
     char arch_name[] = "--arch",
@@ -93,7 +96,7 @@ static bool suits(const char *path, wg_arch_id arch)
     return !strstr(text, ".arch ") || strstr(text, arch == WG_ARCH_WH ? ".arch wh" : ".arch bh");
 }
 
-/* Every program of the folder whose name begins and ends so; gives how many. */
+/* Runs `check` on every matching program of the folder; returns their number. */
 static unsigned each(const char *folder, const char *ends, wg_arch_id arch, void (*check)(const char *, wg_arch_id))
 {
     unsigned programs = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The triple-buffered matrix product on real units: the trace shows T0 unpacking tile n + 1 while T1 multiplies tile n
- * and T2 packs tile n - 1, and products of the tiles in the buffers come out.
+ * and T2 packs tile n - 1, and the products are those of the tiles in the buffers.
  */
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 enum { RESULTS = 12, SLOTS = 3, LEFT = 0x40000, RIGHT = 0x42000, OUT = 0x44000, PARAMETERS = 0x20000, DONE = 0x20080 };
 enum { UNPACR = 0x42, MVMUL = 0x26, PACR = 0x41 };
 
-/* When the first instruction for a tile entered a stage, and when the last had left it. */
+/* When a tile's first instruction entered a stage, and when its last left it. */
 typedef struct stage {
     unsigned unit, opcode, per_tile, issued, completed;
     uint64_t from[RESULTS], to[RESULTS];
@@ -66,7 +66,7 @@ static wg_device *load(void **state)
     return dev;
 }
 
-/* A tile with v everywhere, of BF16. */
+/* Fills a BF16 tile with v. */
 static void fill(wg_device *dev, uint32_t address, uint16_t v)
 {
     uint16_t tile[1024];
@@ -125,7 +125,7 @@ static void test_triple_buffered(void **state)
                          "tile %u in %d to %d",
                          i, n + 1, (int)w.unpack[i].from[n + 1], (int)w.unpack[i].to[n + 1], n, (int)w.matrix.from[n],
                          (int)w.matrix.to[n], n - 1, (int)w.pack.from[n - 1], (int)w.pack.to[n - 1]);
-    /* Each tile takes one stage's time, not the sum of three: the Matrix Unit's 64 cycles, and a few between. */
+    /* Each tile takes one stage's time, not the sum of three: the Matrix Unit's 64 cycles, and a few in between. */
     assert_in_range(w.pack.to[RESULTS - 2] - w.pack.to[1], 64 * (RESULTS - 3), 85 * (RESULTS - 3));
     wg_destroy(dev);
 }

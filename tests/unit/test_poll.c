@@ -38,7 +38,7 @@ static void boot(wg_device *dev, unsigned cores, bool fence, unsigned more)
 
 static void ignore(void *user, const wg_event *e) { (void)user, (void)e; }
 
-/* The same run with every step simulated (an observer of retirement forbids skipping) and with rounds skipped. */
+/* The same run with every step simulated (an observer of retirements forbids skipping) and with rounds skipped. */
 static void test_skipping_is_exact(void **state)
 {
     for (unsigned cores = 1; cores <= 5; cores++) {
@@ -79,7 +79,7 @@ static void counts(void *user, const wg_event *e)
     ++*(unsigned *)user;
 }
 
-/* Whatever kind of event somebody watches: no round is skipped of which an event would be missing. */
+/* Whatever events are observed, no round is skipped that would contain one. */
 static void test_observers_see_every_round(void **state)
 {
     unsigned some = 0;
@@ -101,7 +101,7 @@ static void test_observers_see_every_round(void **state)
     assert_true(some >= 5); /* requests, responses, retirement, fences, touches */
 }
 
-/* The plain machine goes through them all: there, fewer have to do. */
+/* The plain machine runs every round, so fewer must suffice. */
 enum { BILLION = WG_FAST ? 1000000000 : 1000000 };
 
 static void test_a_billion_cycles(void **state)
@@ -132,7 +132,7 @@ static void test_polling_hang(void **state)
     wg_destroy(dev);
 }
 
-/* A perturbed run looks for no circles; one that is perturbed no longer does again. */
+/* A perturbed run does not search for polling loops; once it is no longer perturbed, it does again. */
 static void test_hang_behind_a_perturbation(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));

@@ -6,8 +6,8 @@
  *
  *     E  emitted, in program order     I  passed the gate, in the order of one core's pushes     X  done
  *
- * The graph of the edges says which pairs of writes are in order. Whatever the detector reports is a pair that is not;
- * over runs of different timing it has reported them all.
+ * The graph of the edges tells which pairs of writes are ordered. The detector reports only pairs that are not; over
+ * runs of different timing it reports them all.
  */
 #include "wgtest.h"
 
@@ -77,7 +77,7 @@ static void edges_of(graph *g, const program *p, unsigned c, unsigned i)
     g->before[e_of(c, i)][i_of(c, i)] = g->before[i_of(c, i)][x_of(c, i)] = true;
     for (unsigned k = i + 1; k < p->n[c]; k++) {
         const op *later = &p->op[c][k];
-        if (pushes(o) && pushes(later)) /* RMWCIB is over before its thread issues anything else */
+        if (pushes(o) && pushes(later)) /* RMWCIB completes before its thread issues anything else */
             g->before[o->kind == PUSH ? x_of(c, i) : i_of(c, i)][i_of(c, k)] = true;
         if (o->kind == STORE && later->kind == STORE)
             g->before[x_of(c, i)][x_of(c, k)] = true;
@@ -115,7 +115,7 @@ static bool ordered(const graph *g, const program *p, unsigned c, unsigned i, un
 
 typedef enum verdict { APART, IN_ORDER, RACE, EITHER } verdict;
 
-/* The parties of one thread, B's pushes into it among them, may write one value twice. */
+/* One thread's parties, including B's pushes into it, may write one value twice. */
 static verdict judge(const graph *g, const program *p, unsigned c, unsigned i, unsigned d, unsigned k)
 {
     const op *a = &p->op[c][i], *b = &p->op[d][k];
@@ -140,7 +140,7 @@ static void put_write(wg_rng *rng, program *p, unsigned c)
     put(p, c, wg_rng_below(rng, 2) ? STORE : PUSH, wg_rng_below(rng, PLACES), wg_rng_below(rng, 2));
 }
 
-/* Drawn in one order and dealt to the parties, so that nothing can wait forever. */
+/* Drawn in one order and distributed over the parties, so that nothing can wait forever. */
 static void draw(wg_rng *rng, program *p)
 {
     memset(p, 0, sizeof *p);
@@ -159,12 +159,12 @@ static void draw(wg_rng *rng, program *p)
             }
             if (b != B && wg_rng_below(rng, 2))
                 put(p, b, SPIN, used, 1 + wg_rng_below(rng, n));
-            else if (n == 1 && b != B && b != 0) /* in thread 0, B's posts might stand behind it */
+            else if (n == 1 && b != B && b != 0) /* in thread 0, B's posts might come after it */
                 put(p, b, TAKE, used, 0);
             put_write(rng, p, b);
             used++;
             break;
-        case 1: /* a store, and a wait before or behind it */
+        case 1: /* a store, and a wait before or after it */
             if (a == B || p->n[a] + 3 > MOST)
                 break;
             if (wg_rng_below(rng, 2))
@@ -337,7 +337,7 @@ static void run(const program *p, wg_arch_id arch, wg_rng *rng, uint64_t seed,
     wg_destroy(dev);
 }
 
-/* One write stands for those in the same place that it is in order with, and so does a read for its party's. */
+/* One write represents those to the same place with which it is ordered, and so does a read for its party's. */
 static bool stands_for(const graph *g, const program *p, unsigned x, unsigned a)
 {
     const op *seen = &p->op[x / MOST][x % MOST], *meant = &p->op[a / MOST][a % MOST];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Delays against the race detector: random programs of the Matrix, Vector, Scalar and Configuration Units. What the
- * detector finds in order comes out the same under every delay; a delay that shows another result would be one that
- * hardware cannot have, or a race that the detector misses.
+ * Delays against the race detector: random programs of the Matrix, Vector, Scalar and Configuration Units. Where the
+ * detector finds no race, every delay gives the same result; another result would mean a delay that hardware cannot
+ * have, or a race that the detector misses.
  */
 #include "wgtest.h"
 
@@ -98,7 +98,7 @@ static uint64_t peek_all(wg_device *dev, wg_space space, uint32_t count, uint64_
     return h;
 }
 
-/* What comes out; *races: so many reports that are no notes. */
+/* Returns a hash of the result; *races: the number of reports other than notes. */
 static uint64_t run(const program *p, wg_arch_id arch, uint64_t seed, size_t *races)
 {
     wg_device *dev;

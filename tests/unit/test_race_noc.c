@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The race detector and the NoC: sources that are reused, answers that are not waited for, handovers between tiles. */
+/* The race detector and the NoC: sources that are reused, answers that nobody waits for, handovers between tiles. */
 #include "explain/race.h"
 #include "noc_rig.h"
 
@@ -50,7 +50,7 @@ static void end(rig *r)
     wg_grid_destroy(r->g);
 }
 
-/* Is there a race of data with these words in its remedy? NULL: any that is more than a note. */
+/* Is there a race of data with these words in its remedy? NULL: any report above a note. */
 static const wg_race *race_at(const rig *r, unsigned tile, const char *words)
 {
     for (size_t i = 0; i < wg_races_count(r->races[tile]); i++) {
@@ -102,7 +102,7 @@ static void go(rig *r, const rv *p, const rv *q)
     wg_grid_advance(r->g, 4000);
 }
 
-/* The source of a write may be reused when the request has left. */
+/* The source of a write may be reused after the request has left. */
 static void test_source(void **state)
 {
     for (unsigned waits = 0; waits < 3; waits++) {
@@ -132,7 +132,7 @@ static void test_source(void **state)
     }
 }
 
-/* What a read request brings is there when its answer has been counted. */
+/* The data of a read request has arrived when its answer has been counted. */
 static void test_answer(void **state)
 {
     for (unsigned waits = 0; waits < 2; waits++) {
@@ -156,7 +156,7 @@ static void test_answer(void **state)
     }
 }
 
-/* A store to L1 and the command that sends it go different ways. */
+/* A store to L1 and the command that sends it take different paths. */
 static void test_store_then_command(void **state)
 {
     for (unsigned fixed = 0; fixed < 2; fixed++) {
@@ -180,8 +180,8 @@ static void test_store_then_command(void **state)
 }
 
 /*
- * Data and a flag behind it, by atomic increment: in order on one NoC and virtual channel, not on two, unless the writer
- * waited for the acknowledgement. The reader gives the buffer back the same way.
+ * Data followed by a flag, set by atomic increment: ordered on one NoC and virtual channel, not on two, unless the
+ * writer waited for the acknowledgement. The reader returns the buffer in the same way.
  */
 static void test_handover(void **state)
 {
@@ -250,7 +250,7 @@ static void test_handover(void **state)
     }
 }
 
-/* A tile asks over the NoC how far the other has come, and sends when there is room: the count is declared. */
+/* A tile asks over the NoC how far the other is, and sends when there is room: the count is declared. */
 static void test_asked(void **state)
 {
     for (unsigned declared = 0; declared < 2; declared++) {
@@ -261,7 +261,7 @@ static void test_asked(void **state)
         use(&q, COPY + 8);
         store(&q, FLAG, 1);
         rv_done(&q);
-        for (unsigned n = 1; n <= 3; n++) { /* the other one is there long before the last */
+        for (unsigned n = 1; n <= 3; n++) { /* the other one gets there long before the last */
             rv_issue(&p, r.arch,
                      &(noc_request){.ctrl = N_READ,
                                     .len = 16,
@@ -284,8 +284,8 @@ static void test_asked(void **state)
 }
 
 /*
- * A poll of what is outstanding, rather than of how many answers have come, may look before the command has left the
- * core; a load of the command register, or a fence, sees to that.
+ * A poll of the outstanding count, rather than of the number of answers, may look before the command has left the core;
+ * a load of the command register, or a fence, prevents this.
  */
 static void test_early_look(void **state)
 {
@@ -310,13 +310,16 @@ static void test_early_look(void **state)
         use(&p, COPY + 4);
         rv_done(&p);
         go(&r, &p, NULL);
-        bool broken = i == AT_ONCE || (i == FENCE && r.arch == WG_ARCH_WH); /* where it does nothing */
+        bool broken = i == AT_ONCE || (i == FENCE && r.arch == WG_ARCH_WH); /* the fence does nothing there */
         expect(&r, 0, broken ? "between the command and the first look" : NULL, "early look");
         end(&r);
     }
 }
 
-/* Two requests for the same place: answers come in any order, unless the second is made when the first is there. */
+/*
+ * Two requests to the same destination: answers arrive in any order, unless the second request waits for the first
+ * answer.
+ */
 static void test_two_answers(void **state)
 {
     for (unsigned waits = 0; waits < 2; waits++) {
@@ -342,13 +345,14 @@ static void test_two_answers(void **state)
 }
 
 /*
- * A token goes round between two tiles by semaphores (atomic increments that the other polls), with data written ahead
- * of it on the same virtual channel; a tile reads what came, and the other writes it anew when it has the token back.
+ * A token circulates between two tiles by semaphores (atomic increments that the other polls), with data written ahead
+ * of it on the same virtual channel; a tile reads the data it received, and the other rewrites it when it has the token
+ * again.
  */
 static void test_ring(void **state)
 {
     enum { ROUNDS = 2 };
-    for (unsigned keeps = 0; keeps < 2; keeps++) { /* keeps the rule: reads before it passes the token on */
+    for (unsigned keeps = 0; keeps < 2; keeps++) { /* whether the rule is kept: read before passing the token on */
         rig r = start(state);
         rv p = rv_at(0x10000), q = rv_at(0x10000);
         for (unsigned n = 1; n <= ROUNDS; n++) {

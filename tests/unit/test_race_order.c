@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The race detector against brute force: random small programs of writes in several units, waits, semaphores and
- * mutexes; every interleaving of a tiny model of the architecture says which pairs of writes can overlap.
+ * mutexes; all interleavings of a tiny model of the architecture determine which pairs of writes can overlap.
  *
  *     model   a thread issues in order; a unit finishes a thread's work in order, at any time after its issue; a wait
  *             holds the thread until the unit has nothing of it; a post, get, lock or unlock happens at issue
@@ -51,7 +51,7 @@ static bool enabled(const program *p, const state *s, unsigned thread)
     unsigned at = s->pc[thread];
     if (at == p->n[thread])
         return false;
-    /* A wait holds what comes behind it: look at the waits just before. */
+    /* A wait holds the instructions after it, so only the waits just before matter. */
     for (unsigned i = at;
          i-- > 0 && p->op[thread][i].kind >= WAIT && p->op[thread][i].kind <= TAKE && p->op[thread][i].kind != POST;) {
         if (p->op[thread][i].kind == WAIT) {
@@ -107,7 +107,7 @@ static bool visit(search *f, const state *s)
     }
 }
 
-/* The Matrix Unit's work on Dst is over for the Vector Unit when its thread has gone three instructions further. */
+/* The Matrix Unit's work on Dst is complete for the Vector Unit when its thread has issued three more instructions. */
 static bool settled(const program *p, const state *s, unsigned a, bool own)
 {
     unsigned thread = a / MOST, index = a % MOST;
@@ -169,7 +169,10 @@ static void explore(search *f, const state *s)
         }
 }
 
-/* A unit works on one place in the order of issue: what is behind its later work is behind its earlier work. */
+/*
+ * A unit accesses one location in issue order: whatever is ordered after its later access is ordered after its earlier
+ * one.
+ */
 static void through_units(search *f)
 {
     enum { ALL = WG_THREADS * MOST };
@@ -193,7 +196,7 @@ static void put(program *p, unsigned thread, kind k, unsigned u, unsigned where)
         p->op[thread][p->n[thread]++] = (op){(uint8_t)k, (uint8_t)u, (uint8_t)where};
 }
 
-/* Steps are drawn in one order and dealt to the threads, so that nothing can wait forever. */
+/* Steps are drawn in one order and distributed over the threads, so that nothing can wait forever. */
 static void draw(wg_rng *rng, program *p)
 {
     memset(p, 0, sizeof *p);
@@ -245,7 +248,7 @@ static uint32_t word_of(wg_arch_id arch, const char *text)
     return word;
 }
 
-/* Each operation has its own word, so that a party tells which it was. */
+/* Each operation has its own word, which identifies it in a report. */
 static uint32_t encode(wg_arch_id arch, const op *o, unsigned thread, unsigned index)
 {
     static const char *const conditions[UNITS] = {"WAIT_SFPU", "MATH", "THCON", "TRISC_CFG"};
@@ -291,7 +294,7 @@ typedef struct verdicts {
     bool race[WG_THREADS * MOST][WG_THREADS * MOST];
 } verdicts;
 
-/* A touch stands for those in the same place that it is in order with: what races with them is reported with it. */
+/* A touch represents those at the same location with which it is ordered: their races are reported with it. */
 static bool covered(const search *f, const verdicts *v, unsigned a, unsigned b)
 {
     enum { ALL = WG_THREADS * MOST };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs of tests/races: what is broken is reported with the right kind, parties and remedy, what is fixed is
- * silent, under every seed tried. What a program expects stands in it (.expect race, noraces, finding, nofindings).
+ * The programs of tests/races: broken ones are reported with the right kind, parties and remedy, fixed ones are silent,
+ * under every seed tried. Each program states its expectations (.expect race, noraces, finding, nofindings).
  */
 #include "wgtest.h"
 
@@ -20,7 +20,7 @@ static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
     return wg_read(user, pc, word, 4) == WG_OK;
 }
 
-/* None where none is expected, whatever the delays; those that are expected, in the run without delays. */
+/* Unexpected findings fail under any delays; expected ones must occur in the run without delays. */
 static void hold_findings(const wg_tasm *t, uint64_t seed, wg_device *dev)
 {
     for (size_t i = 0; i < t->expects; i++) {
@@ -114,7 +114,7 @@ static void hold_against(const wg_tasm *t, wg_arch_id arch, uint64_t seed, const
             fail_msg("%s, seed %llu: %s\n%s", t->name, (unsigned long long)seed, wg_race_kind_name(race->kind), text);
         }
         if (e->kind != WG_EXPECT_RACE || (seed && strcmp(e->code, "data-race") == 0))
-            continue; /* what follows from the bug may depend on time */
+            continue; /* consequences of the bug may depend on time */
         bool found = false;
         for (size_t k = 0; k < wg_races_count(r); k++) {
             const wg_race *race = wg_races_at(r, k);
@@ -128,7 +128,7 @@ static void hold_against(const wg_tasm *t, wg_arch_id arch, uint64_t seed, const
     }
 }
 
-/* Every program of a folder whose name begins so, under so many seeds. */
+/* Every program of a folder whose name begins with `begins`, under several seeds. */
 static void each(wg_arch_id arch, const char *folder, const char *begins)
 {
     DIR *d = opendir(folder);
@@ -172,7 +172,7 @@ static void test_rows(void **state)
     }
 }
 
-/* The usage patterns, with their wait and without. */
+/* The usage patterns, with and without their wait. */
 static void test_patterns(void **state)
 {
     each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/tasm", "pattern_");
@@ -181,12 +181,12 @@ static void test_patterns(void **state)
 
 static void test_ttsync(void **state) { each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "ttsync_"); }
 
-/* The rules of the pages' "instruction scheduling" that are about time: kept by luck (broken), or by a wait (fixed). */
+/* The rules of the pages' "instruction scheduling" that concern timing: kept by luck (broken), or by a wait (fixed). */
 static void test_scheduling(void **state) { each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "sched_"); }
 
 static void test_silent(void **state) { each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "silent_"); }
 
-/* Configuration that is written as a whole, or behind the Matrix Unit's back; the Mover for TDMA-RISC. */
+/* Configuration written as a whole, or unnoticed by the Matrix Unit; the Mover for TDMA-RISC. */
 static void test_further(void **state)
 {
     each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "tdma_");
@@ -198,7 +198,7 @@ static void test_further(void **state)
     }
 }
 
-/* The edges of happens-before.md, each where it ends: what looks like order, and is luck. */
+/* The edges of happens-before.md, each at its limit: apparent order that is only luck. */
 static void test_edges(void **state)
 {
     static const char *const families[] = {"late_",        "same_value_", "wait_",  "sem_read_",

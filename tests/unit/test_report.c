@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reports of the library: why a device does not move, what checks have found, in every form and in any room. */
+/*
+ * The library's reports: why a device does not move, what checks have found, in every format and in buffers of any
+ * size.
+ */
 #include <stdio.h>
 #include <waitgate/report.h>
 #include "wgtest.h"
@@ -78,7 +81,7 @@ static void test_width(void **state)
     wg_destroy(dev);
 }
 
-/* As snprintf: the length is that of the whole, and nothing is written beyond the room. */
+/* As in snprintf: the length is that of the whole, and nothing is written beyond the buffer. */
 static void test_room(void **state)
 {
     wg_device *dev = stuck(state);
@@ -95,7 +98,7 @@ static void test_room(void **state)
     wg_destroy(dev);
 }
 
-/* A device that can move, or has moved on, gets a report of its state. */
+/* A device that can move, or has moved since, gets a report of its state. */
 static void test_state(void **state)
 {
     wg_device *dev = stuck(state);

@@ -68,7 +68,7 @@ static void test_arithmetic(void **state)
             uint32_t want = as_bits(cases[n].want), got = run(cases[n].word, a, b, 0);
             if (isnan(cases[n].want))
                 want = 0x7FC00000;
-            /* Just below the least normal number the rounding of the flushed result is the FMA's own matter. */
+            /* Just below the least normal number, the rounding of the flushed result is specific to the FMA. */
             if (denormal(want) || (want & 0x7FFFFFFF) == 0x00800000)
                 continue;
             if (got != want)
@@ -121,7 +121,7 @@ static void test_integers(void **state)
     assert_int_equal(run(FCVT_W_S | 1 << 20, 0x7F800000, 0, 0), UINT32_MAX);
 }
 
-/* The host's own FP16, where the compiler has it; all 65536 values there and back. */
+/* The host's own FP16, if the compiler has it; all 65536 values, both ways. */
 static void test_half_conversions(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void test_bfloat(void **state)
     (void)state;
     core.csr.cfg0 = WG_CFG0_EN_BFLOAT;
     assert_int_equal(run(FCVT_S_H, 0xFFFF3F80, 0, 0), 0x3F800000);
-    assert_int_equal(run(FCVT_H_S, 0x3F80FFFF, 0, 0), 0xFFFF3F80); /* cut off */
+    assert_int_equal(run(FCVT_H_S, 0x3F80FFFF, 0, 0), 0xFFFF3F80); /* truncated */
     core.csr.cfg0 |= WG_CFG0_EN_BFLOAT_RTNE;
     assert_int_equal(run(FCVT_H_S, 0x3F80FFFF, 0, 0), 0xFFFF3F81);
     assert_int_equal(run(FCVT_H_S, 0x3F808000, 0, 0), 0xFFFF3F80);
@@ -237,7 +237,7 @@ static void test_exceptions(void **state)
     core.csr.fcsr = 2;
     run(FADD, 0x3F800000, 0x33000000, 0);
     assert_int_equal(core.csr.fcsr, 3);
-    /* invalid: signalling NaNs, infinity less infinity, ordered comparisons of any NaN, integers out of range */
+    /* invalid: signalling NaNs, infinity minus infinity, ordered comparisons of any NaN, integers out of range */
     assert_int_equal(raised(FADD, 0x7F800001, 0x3F800000, 0), 16);
     assert_int_equal(raised(FADD, 0x7FC00000, 0x3F800000, 0), 0);
     assert_int_equal(raised(FSUB, 0x7F800000, 0x7F800000, 0), 16);

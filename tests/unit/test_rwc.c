@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Read/write counters and address counters: every operand bit against an independent statement of the pages. */
+/* Read/write counters and address counters: every operand bit against an independent model of the pages. */
 #include "wgtest.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void put(uint16_t *words, wg_arch_id arch, wg_tcfg_id id, uint32_t value)
     wg_tcfg_insert(&wg_tcfg_fields[arch][id], words, value);
 }
 
-/* The field of section i, by its name: where it lies comes from the field table, not from rwc.c. */
+/* The field of section i, by name: its position comes from the field table, not from rwc.c. */
 static wg_tcfg_id named(const char *pattern, unsigned section)
 {
     char name[64];
@@ -106,7 +106,7 @@ static void test_addr_mod_fields(void **state)
     }
 }
 
-/* Every combination of the control bits, against a statement of RWCs.md written another way round. */
+/* Every combination of the control bits, against a reformulation of RWCs.md. */
 static void test_addr_mod_controls(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scalar Unit: values of every operand, cycles, memory requests and what waits for them, documented rules. */
+/* Scalar Unit: values of every operand, cycles, memory requests and the waits for them, documented rules. */
 #include "control_rig.h"
 
 enum { NOP = 0x02000000, DMANOP = 0x60000000 };
@@ -201,7 +201,7 @@ static void test_reg2flop_config(void **state)
     rig_free(r);
 }
 
-/* Loads and stores of every size, alignment, offset half and increment, against plain memory. */
+/* Loads and stores of every size, alignment, offset half and increment, compared with an array. */
 static void test_indirect(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -215,7 +215,7 @@ static void test_indirect(void **state)
         unsigned half = wg_rng_below(&rng, 128), data = wg_rng_below(&rng, 64), addr = wg_rng_below(&rng, 64);
         bool store = wg_rng_below(&rng, 2);
         if (half >> 1 == addr)
-            continue; /* one register for both would lead out of the memory that is compared */
+            continue; /* one register for both would lead out of the compared memory */
         for (unsigned i = 0; i < WG_GPRS; i++)
             g[i] = (uint32_t)wg_rng_next(&rng);
         g[addr] = wg_rng_below(&rng, 200);
@@ -231,7 +231,7 @@ static void test_indirect(void **state)
             memcpy(memory + at, &want[first], bytes[size]);
         ((uint16_t *)want)[half] = (uint16_t)(halves[half] + increments[inc]);
         if (!store)
-            memcpy(&want[first], memory + at, bytes[size]); /* arrives after the offset has moved on */
+            memcpy(&want[first], memory + at, bytes[size]); /* arrives after the offset has been incremented */
         rig_do(r, 0, store ? storeind(4 | size, half, inc, data, addr) : loadind(size, half, inc, data, addr));
         assert_memory_equal(g, want, sizeof want);
         assert_memory_equal(r->t->l1, memory, sizeof memory);
@@ -248,7 +248,7 @@ static void test_bad_addresses(void **state)
     rig_do(r, 0, loadind(1, 10, 2, 2, 1));
     assert_int_equal(g[2], 0x77);
     rig_do(r, 0, storeind(4 | 1, 12, 2, 2, 1));
-    assert_true(g[5] == 0 && g[6] == 0); /* the offsets stay */
+    assert_true(g[5] == 0 && g[6] == 0); /* the offsets are unchanged */
     rig_do(r, 0, atincget(31, 0, 2, 1));
     rig_do(r, 0, atswap(0, 0xFF, 2, 1));
     rig_do(r, 0, atcas(1, 0, 0, 1));
@@ -265,7 +265,7 @@ static void test_bad_addresses(void **state)
     assert_int_equal(g[5], 0);
     const wg_finding *f = rig_finding(r, WG_F_SCALAR_ADDRESS);
     assert_true(f->has_word && f->word == loadind(1, 10, 2, 2, 1));
-    rig_do(r, 0, op(0x68, 2 << 18 | 0x90000 / 4)); /* LOADREG from where nothing is */
+    rig_do(r, 0, op(0x68, 2 << 18 | 0x90000 / 4)); /* LOADREG from an unmapped address */
     assert_int_equal(rig_found(r, WG_F_SCALAR_ADDRESS), 10);
     rig_do(r, 0, op(0x68, 2 << 18 | 0x11400 / 4)); /* beyond the registers of TDMA-RISC */
     rig_do(r, 0, op(0x67, 2 << 18 | 0x11400 / 4));
@@ -283,7 +283,7 @@ static void test_bad_addresses(void **state)
     rig_free(r);
 }
 
-/* TDMA-RISC's plain register UnpackRegAddr stands for any MMIO register. */
+/* TDMA-RISC's ordinary register UnpackRegAddr stands for any MMIO register. */
 static void test_mmio(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -315,7 +315,7 @@ static void test_store_to_src(void **state)
     wg_src *s = &r->t->regs.src;
     g[8] = 0x4049u << 16 | 0xB583; /* high: 0, 0x80, 0x49; low: sign, mantissa, exponent */
     g[9] = 0xC000u << 16 | 0x0001;
-    g[1] = (3 + 4) << 2 | 2; /* row 3 of SrcA (four rows are nowhere), columns 8 to 11 */
+    g[1] = (3 + 4) << 2 | 2; /* row 3 of SrcA (four rows do not exist), columns 8 to 11 */
     s->unpack_row_a[0] = 16;
     rig_do(r, 0, storeind(0, 4, 0, 11, 1));
     uint32_t want[4] = {bf16(1, 0x83, 0x35), bf16(0, 0x80, 0x49), bf16(0, 1, 0), bf16(1, 0x80, 0)};
@@ -341,12 +341,12 @@ static void test_store_to_src(void **state)
     g[1] = 0x10000;
     rig_do(r, 0, storeind(0, 4, 3, 8, 1));
     assert_int_equal(rig_found(r, WG_F_SCALAR_SRC_ROW), 2);
-    assert_int_equal(g[2], 0); /* undefined: the offset stays */
-    g[1] = 2 << 2;             /* before SrcA's first row: nowhere */
+    assert_int_equal(g[2], 0); /* undefined: the offset is unchanged */
+    g[1] = 2 << 2;             /* before SrcA's first row: does not exist */
     wg_src before = *s;
     rig_do(r, 0, storeind(0, 4, 0, 8, 1));
     assert_memory_equal(&before, s, sizeof before);
-    /* Waits while the bank is the Matrix Unit's, and keeps the unit and its thread meanwhile. */
+    /* Waits while the bank belongs to the Matrix Unit, and holds the unit and its thread meanwhile. */
     s->owner_b[1] = WG_SRC_MATRIX;
     g[1] = 0;
     rig_push(r, 0, storeind(1, 4, 0, 8, 1));
@@ -414,7 +414,7 @@ static void test_fifo_pointers(void **state)
     l1_set(r, 68, 7);
     rig_do(r, 0, atincgetptr(0, 0, 3, 1, 4, 1)); /* wraps */
     assert_int_equal(l1_word(r, 68), 0);
-    /* Full: waits until somebody pops; empty: until somebody pushes. */
+    /* Full: waits until another thread pops; empty: until another pushes. */
     l1_set(r, 64, 1);
     l1_set(r, 68, 5);
     rig_push(r, 0, atincgetptr(0, 0, 3, 1, 4, 1));
@@ -435,7 +435,7 @@ static void test_fifo_pointers(void **state)
 
 /* ---- Cycles ------------------------------------------------------------------------------------------ */
 
-/* The same instruction twice in one thread: the distance is how long the first holds thread and unit. */
+/* The same instruction twice in one thread: the distance is the time for which the first holds thread and unit. */
 static void holds_for(rig *r, uint32_t word, unsigned cycles)
 {
     rig_push(r, 0, word);
@@ -484,7 +484,7 @@ static void test_cycles(void **state)
     rig_free(r);
 }
 
-/* Results of memory instructions: not there until `after` cycles after acceptance; C0 says so. */
+/* Results of memory instructions arrive `after` cycles after acceptance; C0 shows it. */
 static void result_after(rig *r, uint32_t word, unsigned reg, uint32_t want, unsigned after)
 {
     r->t->regs.gpr.r[0][reg] = 0xDEAD0000;
@@ -571,7 +571,7 @@ static void test_flushdma(void **state)
     rig_free(r);
 }
 
-/* The result is used too early: the old value, and it is reported; seven DMANOPs are enough. */
+/* A result that is used too early: the old value, which is reported; seven DMANOPs are enough. */
 static void test_result_hazard(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -597,7 +597,7 @@ static void test_result_hazard(void **state)
 
 static uint32_t config_index_in_thcon(rig *r) { return wg_config_thcon_base(r->t) + 8; }
 
-/* REG2FLOP waits while the Configuration Unit writes THCON configuration, whatever it writes itself. */
+/* REG2FLOP waits while the Configuration Unit writes THCON configuration, whichever word it writes itself. */
 static void test_reg2flop_contention(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -630,7 +630,7 @@ static void test_atcas_retries(void **state)
     rig_free(r);
 }
 
-/* Two threads increment one word, many times: none is lost. */
+/* Two threads increment one word many times: no increment is lost. */
 static void test_increments_are_atomic(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shortcuts change nothing: every example and program, under each shortcut alone, without each, and with none, ends in the
- * same cycle and state as with all, and so does the plain machine in lockstep. Between them, every shortcut is taken.
+ * Shortcuts change nothing: every example and program, under each shortcut alone, without each, and with none, ends in
+ * the same cycle and state as with all, and so does the plain machine in lockstep. Together they use every shortcut.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void start(wg_device *dev, unsigned core, rv *p)
     assert_int_equal(wg_core_release(dev, (wg_core_id)core, p->base), WG_OK);
 }
 
-/* Own RAM and registers alone: private work, then a loop of arithmetic. */
+/* Own RAM and registers only: private work, then a loop of arithmetic. */
 static void load_private(wg_device *dev)
 {
     for (unsigned core = 0; core < WG_CORES; core++) {
@@ -84,7 +84,9 @@ static void load_private(wg_device *dev)
     }
 }
 
-/* NC is ahead in private work while B stores to a line of NC's code, what is there already: NC comes back each time. */
+/*
+ * NC runs ahead in private work while B rewrites a line of NC's code with the same contents: NC rolls back each time.
+ */
 static void load_rollbacks(wg_device *dev)
 {
     rv p = rv_at(CODE + CODE_STRIDE), q = rv_at(CODE);
@@ -111,7 +113,7 @@ static void load_rollbacks(wg_device *dev)
     start(dev, WG_CORE_B, &q);
 }
 
-/* A loop through L1 that copies a word and adds it up. */
+/* A loop through L1 that copies words and sums them. */
 static void copies(wg_device *dev, unsigned core, unsigned words)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
@@ -168,7 +170,7 @@ static void load_mop(wg_device *dev)
     }
 }
 
-/* Two cores that poll words which nobody writes. */
+/* Two cores that poll words that nobody writes. */
 static void load_polls(wg_device *dev)
 {
     for (unsigned core = 0; core < 2; core++) {
@@ -195,7 +197,7 @@ static const program programs[] = {{"private", load_private, false}, {"rollbacks
                                    {"polls", load_polls, true}};
 
 static uint64_t uses[64]; /* of each shortcut, in all runs with all of them */
-static uint64_t seed;     /* of all runs; 0: they are not perturbed */
+static uint64_t seed;     /* of all runs; 0: no perturbation */
 
 static outcome run(wg_arch_id arch, const char *name, const program *own, const char *shortcuts, bool lockstep)
 {
@@ -227,7 +229,7 @@ static outcome run(wg_arch_id arch, const char *name, const program *own, const 
             uses[k] += n;
         else if (lockstep || strcmp(shortcuts, "none") == 0 ||
                  (shortcuts[0] == '-' && strcmp(shortcuts + 1, wg_shortcut_name(k)) == 0))
-            assert_int_equal(n, 0); /* what is switched off is not taken */
+            assert_int_equal(n, 0); /* a shortcut that is switched off is not taken */
     }
     wg_destroy(dev);
     return o;
@@ -272,7 +274,7 @@ static void test_each_alone_and_without(void **state)
     }
 }
 
-/* Perturbed runs take some of them. */
+/* Perturbed runs take some shortcuts. */
 static void test_perturbed(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -287,14 +289,14 @@ static void test_perturbed(void **state)
         assert_true((uses[k] != 0) == (WG_FAST && (k == WG_FAST_PIPELINE || k == WG_FAST_AHEAD || k == WG_FAST_LINES)));
 }
 
-/* A snapshot brings its perturbation along: a device that took shortcuts before takes none of those that know no delays. */
+/* A snapshot carries its perturbation: the device that restores it takes no shortcuts that ignore delays. */
 static void test_restored_runs_are_perturbed(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     uint64_t hash[2], cycle[2];
     void *shot = NULL;
     size_t bytes = 0;
-    for (unsigned i = 0; i < 2; i++) { /* the device with the seed, and one without */
+    for (unsigned i = 0; i < 2; i++) { /* the device with the seed, then one without */
         wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .seed = i ? 0 : 7};
         wg_device *dev;
         wg_stop stop;
@@ -336,7 +338,7 @@ static void test_names(void **state)
     wg_destroy(dev);
     desc.shortcuts = "frontend";
     assert_int_equal(wg_create(&desc, &dev), WG_ERR_ARGUMENT);
-    /* A caller that was compiled before there were shortcuts gets them all. */
+    /* A caller compiled before shortcuts existed gets them all. */
     desc.struct_size = offsetof(wg_device_desc, shortcuts);
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
     wg_destroy(dev);

@@ -2,7 +2,7 @@
 /*
  * A snapshot taken at any cycle and restored in a new process continues identically: this program starts itself again
  * (--restore ARCH FILE CYCLES, which prints the state's hash) and compares. A damaged or forged one is refused, or runs
- * without harm to the host: that is for the sanitized build; with WG_SOAK=1 a hundred times as many.
+ * without harm to the host (which the sanitized build checks); with WG_SOAK=1 a hundred times as many.
  */
 #include "wgtest.h"
 
@@ -15,7 +15,7 @@
 #include "forge.h"
 #include "waitgate/chip.h"
 
-static char *self; /* this program; /proc/self/exe is valgrind where that runs it */
+static char *self; /* this program; /proc/self/exe would be valgrind under valgrind */
 
 static wg_device *make(wg_arch_id arch)
 {
@@ -102,7 +102,7 @@ static void test_new_process(void **state)
     unlink(file);
 }
 
-/* A device returns to where it was, however often and from wherever; memory that was touched since is as before. */
+/* A device returns to its return point, however often and from wherever; memory touched since is restored. */
 static void test_return_point(void **state)
 {
     static const char *const programs[] = {"examples/core.tasm", "examples/handshake.tasm", "examples/deadlock.tasm"};
@@ -154,7 +154,7 @@ static void test_checksum(void **state)
     assert_true(wg_checksum("Nobody inspects the spammish repetition", 39) == UINT64_C(0xFBCEA83C8A378BF1));
 }
 
-/* Every damaged bit is noticed, and a refused snapshot changes nothing. */
+/* Every damaged bit is detected, and a refused snapshot changes nothing. */
 static void test_damaged(void **state)
 {
     wg_device *dev = forge_device(wg_test_arch(state), 5), *other = make(wg_test_arch(state));
@@ -179,7 +179,7 @@ static void test_damaged(void **state)
     wg_destroy(other);
 }
 
-/* Out of range in a field, the checksum being right. */
+/* A field out of range, with a correct checksum. */
 static void test_forged_field(void **state)
 {
     static const struct {
@@ -227,11 +227,11 @@ static void test_forged_field(void **state)
     wg_destroy(dev);
 }
 
-/* Predecoded instructions are not taken over: whatever a snapshot says of them, those of its words run. */
+/* Predecoded instructions are not taken from a snapshot: whatever it says, the instructions of its words run. */
 static void test_forged_code(void **state)
 {
     wg_device *dev = make(wg_test_arch(state)), *other = make(wg_test_arch(state));
-    const uint32_t code[] = {0x00108093, 0x00110113, 0x00118193, 0xFF5FF06F}; /* three counters, round and round */
+    const uint32_t code[] = {0x00108093, 0x00110113, 0x00118193, 0xFF5FF06F}; /* three counters in an endless loop */
     size_t size = wg_snapshot_size(dev);
     char *bytes = malloc(size);
     assert_int_equal(wg_write(dev, 0x1000, code, sizeof code), WG_OK);
@@ -295,7 +295,9 @@ static void test_forged(void **state)
     wg_destroy(dev);
 }
 
-/* The same for a chip, with packets under way between tiles and to DRAM: what is the chip's own is changed, bit by bit. */
+/*
+ * The same for a chip, with packets in flight between tiles and to DRAM: the chip's own state is changed, bit by bit.
+ */
 static void test_forged_chip(void **state)
 {
     wg_grid_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
@@ -339,7 +341,7 @@ static void test_forged_chip(void **state)
     wg_grid_destroy(g);
 }
 
-/* The file around a chip's snapshot, forged with a right checksum: refused, or taken over without harm. */
+/* The file around a chip's snapshot, forged with a correct checksum: refused, or accepted without harm. */
 static void test_forged_chip_file(void **state)
 {
     enum {
@@ -371,7 +373,7 @@ static void test_forged_chip_file(void **state)
         size_t at;
         uint64_t value;
         unsigned width;
-        bool taken; /* the file itself is as it should be; the chip inside is not */
+        bool taken; /* the file itself is valid; the chip inside is not */
     } forged[] = {{VERSION, 0, 0, true},
                   {VERSION, 2, 4, false},
                   {ARCH, 2, 4, false},

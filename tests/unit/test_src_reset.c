@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SrcA and SrcB held in soft reset (SoftReset.md): columns are zero and stay so, whoever writes them; banks are the
- * unpackers', pointers stand on bank 0 and stay there; ZEROACC is discarded. All of it ends with the reset.
+ * SrcA and SrcB held in soft reset (SoftReset.md): columns are zero and stay zero under every write; banks belong to
+ * the unpackers, pointers stay at bank 0; ZEROACC is discarded. All of it ends with the reset.
  */
 #include "unpack_rig.h"
 
@@ -62,7 +62,7 @@ static void test_srca_columns(void **state)
     ur_free(r);
 }
 
-/* Whatever writes rows. */
+/* Every instruction that writes rows. */
 static void test_writers(void **state)
 {
     static const uint32_t words[] = {MOVD2A_4, MOVD2B_4, SHIFTXA_LEFT, SHIFTXB, TRNSPSRCB, UR_NOP(0, 5)};
@@ -70,7 +70,7 @@ static void test_writers(void **state)
     wg_src *s = &r->t->regs.src;
     memset(r->t->regs.dst.bits, 0x3F, sizeof r->t->regs.dst.bits);
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
-        s->held[WG_SRCA] = s->held[WG_SRCB] = 0; /* SrcB's columns cannot be held one by one: its banks would be, too */
+        s->held[WG_SRCA] = s->held[WG_SRCB] = 0; /* holding columns of SrcB would hold its banks, too */
         for (unsigned k = 0; k < 64 * 16; k++)
             s->a[0][k / 16][k % 16] = s->b[0][k / 16][k % 16] = k % 16 < 3 ? 0 : 0x15555;
         s->owner_a[0] = s->owner_b[0] = words[i] >> 24 == 0x43 ? WG_SRC_UNPACKERS : WG_SRC_MATRIX;
@@ -89,7 +89,7 @@ static void test_writers(void **state)
     ur_free(r);
 }
 
-/* An unpacker writes SrcA's other columns, hands the bank over, and goes on to the next. */
+/* An unpacker writes SrcA's other columns, hands the bank over, and continues with the next. */
 static void test_unpacked_columns(void **state)
 {
     ur *r = ur_new(wg_test_arch(state));
@@ -114,7 +114,7 @@ static void test_srca_owner(void **state)
     reset(r, SRCA_OWNER, 0);
     assert_false(wg_src_is_matrix(s, WG_SRCA, 0));
     assert_int_equal(s->unpack_bank_a, 0);
-    assert_int_equal(s->unpack_bank_b, 1); /* SrcB is as it was */
+    assert_int_equal(s->unpack_bank_b, 1); /* SrcB is unchanged */
     run(r, CLEARDVALID_BOTH);
     assert_int_equal(s->matrix_bank_a, 0);
     assert_int_equal(s->matrix_bank_b, 1);
@@ -129,7 +129,7 @@ static void test_srca_owner(void **state)
     ur_free(r);
 }
 
-/* Instructions in flight that would flip a bank do not, even if they complete after the reset has ended. */
+/* Instructions in flight do not flip their banks, even if they complete after the reset has ended. */
 static void test_flips_in_flight(void **state)
 {
     ur *r = ur_new(wg_test_arch(state));
@@ -177,7 +177,7 @@ static void test_srcb(void **state)
     ur_free(r);
 }
 
-/* Bit 17: rows that are undefined become what they were, ZEROACC does nothing; what PACR reads nobody says. */
+/* Bit 17: undefined rows regain their contents, ZEROACC does nothing; no page says what PACR reads. */
 static void test_zeroacc(void **state)
 {
     ur *r = ur_new(wg_test_arch(state));

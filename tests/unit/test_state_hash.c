@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wg_state_hash() sees all architectural state. The tables below name every member of the tile's state: those that are
- * hashed, of which any bit that is flipped must change the hash, and those that are not, with the reason. A member that is
- * in no table leaves a gap, and fails.
+ * wg_state_hash() covers all architectural state. The tables below name every member of the tile's state: hashed ones,
+ * where flipping any bit must change the hash, and others, with the reason. A member in no table leaves a gap, and
+ * fails.
  */
 #include <stdio.h>
 
@@ -12,10 +12,10 @@
 typedef struct member {
     const char *name;
     size_t offset, size, align;
-    const char *left_out;        /* why it is not hashed; NULL: it is */
+    const char *left_out;        /* why it is not hashed; NULL: it is hashed */
     const struct member *inside; /* the members of each of `count` elements */
-    size_t count, tested;        /* … of which the first so many are in use */
-    uint8_t bits;                /* of every byte: those that exist */
+    size_t count, tested;        /* … of which the first `tested` are in use */
+    uint8_t bits;                /* of every byte: the existing bits */
 } member;
 
 #define MEMBER(type, m) #m, offsetof(type, m), sizeof(((type *)0)->m), _Alignof(__typeof__(((type *)0)->m))
@@ -566,7 +566,7 @@ static const member tile[] = {LEFT(wg_tile, sched, "time; the cycle itself is ha
                               ONE(wg_tile, regions, regions),
                               END(wg_tile)};
 
-/* Members follow each other without a gap but for alignment. */
+/* Members follow each other without gaps other than alignment. */
 static void check_complete(const member *m, size_t at, const char *in)
 {
     for (;; m++) {
@@ -603,7 +603,7 @@ static void flip(wg_device *dev, uint8_t *byte, uint8_t bits, const char *in, co
     assert_true(wg_state_hash(dev) == before);
 }
 
-/* Every byte of what is small; of large arrays the ends, and some between. */
+/* Every byte of small members; of large arrays the ends, and some in between. */
 static void flip_all(wg_device *dev, const member *m, uint8_t *base, const char *in)
 {
     enum { SMALL = 8, STEP = 4093 };
@@ -623,7 +623,7 @@ static void flip_all(wg_device *dev, const member *m, uint8_t *base, const char 
     }
 }
 
-/* Queues hold something, so that their contents count. */
+/* Puts something into the queues, so that their contents count. */
 static void fill(wg_tile *t)
 {
     wg_fifo *boxes = &t->regions.mailbox.fifo[0][0];
@@ -677,7 +677,7 @@ static void test_every_bit(void **state)
     wg_destroy(dev);
 }
 
-/* What lies where in a ring, and what is in its unused places, does not count. */
+/* Positions within a ring, and the contents of its unused places, do not count. */
 static void test_equal_contents(void **state)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statistics of cores that store, poll, push and wait for each other: every cycle of every core and thread has one
- * reason, and the sums are what a count over the event stream, cycle by cycle, gives; in both ways of running.
+ * reason, and the sums equal a cycle-by-cycle count over the event stream; in both ways of running.
  */
 #include "rvasm.h"
 #include "wgtest.h"
@@ -11,8 +11,8 @@
 enum { CYCLES = 6000, PUSH = 0xFFE40000u, SEMAPHORES = 0xFFE80020u, DRAIN = 0xFFE80004u, MAILBOX = 0xFFEC0000u };
 
 typedef struct seen {
-    uint8_t doing[WG_AGENT_THREAD2 + 1][CYCLES]; /* per cycle, + 1; 0: as the cycle before, or nothing */
-    uint8_t now[WG_AGENT_THREAD2 + 1];           /* what it does */
+    uint8_t doing[WG_AGENT_THREAD2 + 1][CYCLES]; /* per cycle, + 1; 0: as in the previous cycle, or nothing */
+    uint8_t now[WG_AGENT_THREAD2 + 1];           /* its current activity */
     uint64_t units[WG_TRACKS];                   /* instructions accepted */
 } seen;
 
@@ -72,7 +72,7 @@ static void program(wg_device *dev, unsigned core)
         rv_lw(&p, T0, 0, A0);
         rv_beq(&p, T0, ZERO, poll);
         rv_store(&p, 0x3000, 1);
-    } else if (core == WG_CORE_T1) { /* fills its FIFO behind waits, posts the semaphore, drains */
+    } else if (core == WG_CORE_T1) { /* fills its FIFO after waits, posts the semaphore, drains */
         for (unsigned i = 0; i < 60; i++)
             rv_tt(&p, i % 5 == 0   ? 0x58000000u
                       : i % 7 == 0 ? 0xA2000000u | 0x1FFu << 15 | 1

@@ -98,7 +98,7 @@ static uint8_t byte_of(unsigned n, uint32_t size, uint32_t i)
     return i == 2 ? (uint8_t)(size >> 4) : i == 3 ? (uint8_t)(size >> 12) : (uint8_t)(n * 31 + i * 7 + (i >> 8));
 }
 
-/* Writes a message where the stream wants it, its header where it looks for it, and tells it; false if it is full. */
+/* Writes a message to the stream's buffer, and its header, and announces it; false if the stream is full. */
 static bool push(wg_grid *g, const end *e, unsigned n, uint32_t size)
 {
     if (see(g, e->x, e->y, e->stream, WG_SR_BUF_SPACE) << 4 < size)
@@ -116,7 +116,7 @@ static bool push(wg_grid *g, const end *e, unsigned n, uint32_t size)
     return true;
 }
 
-/* Takes a message off and checks it; false if there is none. */
+/* Removes a message and checks it; false if there is none. */
 static bool pull(wg_grid *g, const end *e, unsigned n, uint32_t size)
 {
     if (!see(g, e->x, e->y, e->stream, WG_SR_RECEIVED))
@@ -135,7 +135,7 @@ static bool pull(wg_grid *g, const end *e, unsigned n, uint32_t size)
 
 static uint32_t size_of(unsigned n) { return 16 * (1 + n * 5 % 23); }
 
-/* n messages in at one end, out at the other; returns the cycle at which the last was out. */
+/* n messages in at one end, out at the other; returns the cycle at which the last one left. */
 static uint64_t carry(wg_grid *g, const end *a, const end *b, unsigned n)
 {
     unsigned in = 0, out = 0;
@@ -171,7 +171,7 @@ static void test_within_a_tile(void **state)
     assert_int_equal(get(g, 2, 2, info + 8), get(g, 2, 2, 0x4000));
     assert_true(pull(g, &e, 0, 48));
     assert_int_equal(see(g, 2, 2, 5, WG_SR_CFG_HEADER) >> 12 & 0xFFF, 19);
-    /* Metadata without headers in L1; two taken at once; both steps at once. */
+    /* Metadata without headers in L1; two removed at once; both steps at once. */
     reg(g, 2, 2, 5, WG_SR_NEW_MSG, 0x700 | 2 << 17);
     reg(g, 2, 2, 5, WG_SR_NEW_MSG, 0x710 | 4 << 17);
     assert_int_equal(see(g, 2, 2, 5, WG_SR_RECEIVED), 2);
@@ -217,7 +217,7 @@ static uint64_t transfer(void **state, unsigned noc, unsigned threshold, bool lo
     reg(g, a.x, a.y, a.stream, WG_SR_PHASE, 7);
     reg(g, b.x, b.y, b.stream, WG_SR_SRC_PHASE, 7);
     start(g, &a, 60, FROM_SOFTWARE | TO_STREAM | nocs | changes(state));
-    wg_grid_advance(g, 300); /* asks, in vain */
+    wg_grid_advance(g, 300); /* asks without success */
     start(g, &b, 60, FROM_STREAM | TO_SOFTWARE | nocs | changes(state));
     wg_grid_advance(g, 300);
     uint64_t done = carry(g, &a, &b, 60);
@@ -259,7 +259,7 @@ static void test_relay(void **state)
     wg_grid_destroy(g);
 }
 
-/* One stream to the same stream of six tiles; the slowest of them sets the pace. */
+/* One stream to the same stream of six tiles; the slowest sets the pace. */
 static void test_multicast(void **state)
 {
     const end a = {2, 2, 1, 0x4000, 0x400, 0x8000}, b = {3, 3, 30, 0x10000, 0x200, 0x18000};
@@ -347,7 +347,7 @@ static void test_gather(void **state)
     }
 }
 
-/* Into an array in DRAM, headers into another; software says that the buffer is ready. */
+/* Into an array in DRAM, headers into another; software announces that the buffer is ready. */
 static void test_to_dram(void **state)
 {
     const end a = {2, 2, 8, 0x4000, 0x400, 0x8000};
@@ -381,7 +381,7 @@ static void test_to_dram(void **state)
     wg_grid_destroy(g);
 }
 
-/* Two phases from L1, one after the other: to nowhere, and to software. */
+/* Two phases from L1, back to back: to nowhere, and to software. */
 static void test_configuration_from_l1(void **state)
 {
     const end e = {2, 2, 6, 0x4000, 0x400, 0x8000};
@@ -390,7 +390,7 @@ static void test_configuration_from_l1(void **state)
     uint32_t on = bh(state) ? 3 : FROM_SOFTWARE | 3 << 9;
     buffer(g, &e);
     const uint32_t blob[] = {1 | 1 << 12 | (bh(state) ? 2u : 1u) << 24, misc << 24 | (bh(state) ? FROM_SOFTWARE : on),
-                             /* the second: not followed by another */
+                             /* the second: no phase follows */
                              2 | 1 << 12, misc << 24 | FROM_SOFTWARE | TO_SOFTWARE | (bh(state) ? 0 : 1 << 10),
                              once << 24 | 2};
     assert_int_equal(wg_grid_write(g, 2, 2, 0x1000, blob, sizeof blob), WG_OK);
@@ -415,7 +415,7 @@ static void test_configuration_from_l1(void **state)
     wg_grid_destroy(g);
 }
 
-/* A request of software's delivers to a stream as another stream would. */
+/* A request by software delivers to a stream as another stream would. */
 static void test_delivery(void **state)
 {
     const end a = {2, 2, 0, 0, 0, 0}, b = {4, 3, 9, 0x10000, 0x200, 0x18000};
@@ -449,7 +449,7 @@ static void test_delivery(void **state)
     wg_grid_destroy(g);
 }
 
-/* A core that polls for messages, long before the first comes, and takes them off. */
+/* A core that polls for messages long before the first arrives, and removes them. */
 static void test_core_polls(void **state)
 {
     const end a = {2, 2, 20, 0x4000, 0x400, 0x8000}, b = {4, 3, 9, 0x10000, 0x200, 0x18000};

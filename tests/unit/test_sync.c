@@ -21,7 +21,7 @@ static void test_one_cycle_each(void **state)
     fr_run(r, 20);
     for (unsigned i = 0; i < 7; i++)
         assert_int_equal(fr_issued(r, 0, i), 3 + i);
-    for (unsigned i = 0; i < 6; i++) /* over in the cycle that accepts it: its effect is there in the next */
+    for (unsigned i = 0; i < 6; i++) /* done in the cycle that accepts it: the effect is visible in the next */
         assert_int_equal(fr_event(r, WG_EV_COMPLETED, WG_AGENT_SYNC, i)->cycle, FR_START + 3 + i);
     assert_true(wg_thread_idle(r->t, 0));
     fr_free(r);
@@ -189,7 +189,7 @@ static void test_mutex_indices(void **state)
             fr_free(r);
         }
     }
-    /* [15:0]: no index beyond is folded into a valid one. */
+    /* [15:0]: no index beyond the last aliases a valid one. */
     fr *r = fr_new(wg_test_arch(state));
     fr_push(r, 0, I_ATGETM(0x8000));
     fr_run(r, 20);
@@ -203,7 +203,7 @@ static void test_mutex_ownership(void **state)
     fr_push(r, 0, I_ATGETM(3)); /* 3 */
     fr_push(r, 0, I_ATGETM(3)); /* again: fine */
     r->offer_from = FR_START + 5;
-    fr_push(r, 1, I_ATRELM(3)); /* 8: not the holder, changes nothing */
+    fr_push(r, 1, I_ATRELM(3)); /* 8: not the holder, no effect */
     fr_push(r, 1, I_ATGETM(3)); /* 9: waits */
     fr_run(r, 30);
     assert_int_equal(fr_issued(r, 0, 1), 4);
@@ -218,7 +218,7 @@ static void test_mutex_ownership(void **state)
     assert_int_equal(r->t->backend.sync.mutex[3], 2);
     assert_int_equal(fr_event_count(r, WG_EV_MUTEX, -1), 4);
     assert_int_equal(fr_event(r, WG_EV_MUTEX, -1, 2)->b, 0);
-    /* Several take a free one: one wins, by turn. */
+    /* Several try to take a free one: one wins, by turn. */
     fr *q = fr_new(wg_test_arch(state));
     for (unsigned thread = 0; thread < 3; thread++)
         fr_push(q, thread, I_ATGETM(0));
@@ -314,7 +314,7 @@ static void test_no_combined_wait_and_change(void **state)
     fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1)); /* met at once … */
     fr_push(r, 0, I_SEMGET(1));            /* … but this passes two cycles later */
     r->offer_from = FR_START + 1;
-    fr_push(r, 1, I_SEMGET(1)); /* and this is between */
+    fr_push(r, 1, I_SEMGET(1)); /* and this comes in between */
     fr_run(r, 20);
     assert_int_equal(fr_issued(r, 0, 0), 3);
     assert_int_equal(fr_issued(r, 1, 0), 4);

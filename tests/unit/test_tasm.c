@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The .tasm reader: what a program becomes, and every complaint with its place. */
+/* The .tasm reader: the result for a program, and every error with its position. */
 #include "wgtest.h"
 
 #include "cli/tasm.h"
@@ -66,6 +66,13 @@ static void test_repeat_labels_constants(void **state)
         assert_int_equal(s->word[3 + 3 * i].word >> 24, 0x60);
         assert_int_equal(s->word[2 + 3 * i].delay, 2);
     }
+    wg_tasm_free(&t);
+    /* A delay before .repeat belongs to the first word, one before .endr to the word after each round. */
+    t = read_program(state, ".thread 0\n.delay 50\n.repeat 3\nttnop\n.delay 4\nttdmanop\n.delay 7\n.endr\nttnop\n");
+    static const uint32_t delays[] = {50, 4, 7, 4, 7, 4, 7};
+    assert_int_equal(t.stream[0].words, 7);
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(t.stream[0].word[i].delay, delays[i]);
     wg_tasm_free(&t);
     t = read_program(state, ".thread 0\n.repeat 0\nttnop\n.endr\n");
     assert_int_equal(t.stream[0].words, 0);
@@ -158,7 +165,7 @@ static void test_expectations(void **state)
 
 typedef struct bad {
     const char *source;
-    unsigned line, column; /* column 0: whichever */
+    unsigned line, column; /* column 0: any */
     const char *words;
 } bad;
 
@@ -232,8 +239,10 @@ static void test_error_report(void **state)
     wg_tasm_free(&t);
 }
 
-/* Tensix mnemonics and .ttinsn in a core section become the rotated word; the rest is left to the assembler; each has its
-   source line. */
+/*
+ * Tensix mnemonics and .ttinsn in a core section become the rotated word; the rest is left to the assembler; each has
+ * its source line.
+ */
 static void test_core_source(void **state)
 {
     wg_tasm t = read_program(state, ".set N, 5\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tile around the cores: address map, tile registers, PIC, NIU registers, the bus, resets; asked directly, request
+ * The tile around the cores: address map, tile registers, PIC, NIU registers, the bus, resets; called directly, request
  * by request.
  */
 #include "isa/config_fields.h"
@@ -10,7 +10,7 @@
 
 /* ---- Address map ---------------------------------------------------------------------------------- */
 
-/* One address of each region and where it leads from B, NC, T0, T1, T2. */
+/* One address of each region and its destination for B, NC, T0, T1, T2. */
 typedef struct expected {
     uint32_t address;
     bool is_write;
@@ -92,7 +92,7 @@ static void test_address_map(void **state)
         }
 }
 
-/* Hostile addresses: every lookup answers, and a row that is found contains the address. */
+/* Hostile addresses: every lookup returns, and a row that is found contains the address. */
 static void test_any_address(void **state)
 {
     const wg_arch *arch = wg_arch_of(wg_test_arch(state));
@@ -193,7 +193,7 @@ static void test_config_readback(void **state)
     wg_destroy(dev);
 }
 
-/* The debug array read of Dst: pairs of datums of stored rows; other arrays are named, not shown. */
+/* The debug array read of Dst: pairs of datums of stored rows; other arrays are reported, not shown. */
 static void test_array_read(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
@@ -236,7 +236,7 @@ static void test_debug_push(void **state)
     wg_tile *t = dev->tile;
     assert_int_equal(load(dev, WG_CORE_NC, TILE + 0x0A8).value, 0x77); /* all empty, none full */
     store(dev, WG_CORE_NC, TILE + 0x0A4, 0xA3450004 | 1 << 7);         /* SEMINIT: Max 4, Value 5, semaphores 0 and 5 */
-    store(dev, WG_CORE_NC, TILE + 0x0A0, 0x20);                        /* not owned: nothing happens */
+    store(dev, WG_CORE_NC, TILE + 0x0A0, 0x20);                        /* not owned: no effect */
     store(dev, WG_CORE_NC, TILE + 0x0A0, 0x02);
     store(dev, WG_CORE_NC, TILE + 0x0A0, 0x22);
     t->sched.phase = WG_PHASE_ARRIVALS;
@@ -312,7 +312,7 @@ static void test_niu(void **state)
     store(dev, WG_CORE_NC, base + regs[WG_REG_NIU_noc_cmd_ctrl].offset, 1);
     wg_advance(dev, 2);
     assert_int_equal(load(dev, WG_CORE_NC, base + regs[WG_REG_NIU_noc_cmd_ctrl].offset).value, 0);
-    assert_non_null(found(dev, "noc-nowhere")); /* the tile stands alone */
+    assert_non_null(found(dev, "noc-nowhere")); /* the tile has no NoC */
     uint32_t stream = 0xFFB40000 + 5 * 0x1000;
     store(dev, WG_CORE_B, stream + regs[WG_REG_STREAM_remote_dest_buf_size].offset, 100);
     store(dev, WG_CORE_B, stream + regs[WG_REG_STREAM_remote_dest_buf_space_available_update].offset, 7 << 6);
@@ -340,7 +340,7 @@ static void test_bus(void **state)
     assert_false(wg_tile_bus_read(t, end, back, 4));
     assert_false(wg_tile_bus_read(t, UINT64_C(0x100000000), back, 4));
     assert_false(wg_tile_bus_read(t, 0xFFFFFFFC, back, 8));
-    assert_false(wg_tile_bus_read(t, 0xFFE00000, back, 4)); /* GPRs are the cores' alone */
+    assert_false(wg_tile_bus_read(t, 0xFFE00000, back, 4)); /* GPRs are accessible to cores only */
     assert_false(wg_tile_bus_read(t, 0xFFB121B1, back, 4));
     assert_false(wg_tile_bus_read(t, 0xFFB00000, back, 4));
     uint32_t word;
@@ -386,7 +386,7 @@ static void test_reset_vectors(void **state)
     wg_destroy(dev);
 }
 
-/* Resets of units: state at once, held units stay held; what is not modelled says so. */
+/* Resets of units: immediate effect on state, held units stay held; anything not modelled is reported. */
 static void test_unit_resets(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));

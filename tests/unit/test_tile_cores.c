@@ -28,7 +28,7 @@ static wg_device *make(void **state)
     return dev;
 }
 
-/* Each core has its own place for code. */
+/* Each core has its own code address. */
 static rv program(unsigned core) { return rv_at(0x1000 * (core + 1)); }
 
 static void go(wg_device *dev, unsigned core, rv *p)
@@ -98,7 +98,7 @@ static void test_mailbox_ping_pong(void **state)
     wg_destroy(dev);
 }
 
-/* A load from an empty mailbox holds the core at its use, and says so. */
+/* A load from an empty mailbox stalls the core at the use of its result, and is reported. */
 static void test_mailbox_hang_is_named(void **state)
 {
     wg_device *dev = make(state);
@@ -114,7 +114,7 @@ static void test_mailbox_hang_is_named(void **state)
     wg_destroy(dev);
 }
 
-/* Six stores into a mailbox that nobody empties: four fit, the rest waits in the memory subsystem. */
+/* Six stores into a mailbox that nobody empties: four fit, the others wait in the memory subsystem. */
 static void test_mailbox_depth(void **state)
 {
     wg_device *dev = make(state);
@@ -141,7 +141,7 @@ static void test_mailbox_depth(void **state)
 
 /* ---- PC buffers, TTSync, launch ------------------------------------------------------------------- */
 
-/* B launches T0 through its PC buffer and waits by loading there; T0's work is done by then (PIPE-26, PIPE-27). */
+/* B launches T0 through its PC buffer and waits by loading from it; T0's work is done by then (PIPE-26, PIPE-27). */
 static void test_pcbuf_launch(void **state)
 {
     wg_device *dev = make(state);
@@ -151,7 +151,7 @@ static void test_pcbuf_launch(void **state)
         rv_addi(&b, A0, ZERO, i);
         rv_sw(&b, A0, 0, S0);
     }
-    rv_lw(&b, A1, 0, S0); /* back when T0 waits for a fourth */
+    rv_lw(&b, A1, 0, S0); /* returns when T0 waits for a fourth */
     rv_add(&b, A1, A1, A1);
     rv_fence(&b);
     rv_li(&b, S1, OUT);
@@ -208,8 +208,8 @@ static void test_l1_launch(void **state)
 }
 
 /*
- * T0 pushes a wait that holds its thread, and then writes done: with the drain before, done comes when
- * the thread is empty; without, while the instruction is still in flight (PIPE-28, PIPE-31).
+ * T0 pushes a wait that holds its thread, and then writes done: with a drain before it, done is written when the thread
+ * is empty; without, while the instruction is still in flight (PIPE-28, PIPE-31).
  */
 static void test_drain_before_done(void **state)
 {
@@ -238,7 +238,7 @@ static void test_drain_before_done(void **state)
     }
 }
 
-/* A store to TTSync's words alone never holds the core (PIPE-28). */
+/* A store to TTSync's words never stalls the core (PIPE-28). */
 static void test_ttsync_store_does_not_wait(void **state)
 {
     wg_device *dev = make(state);
@@ -258,7 +258,7 @@ static void test_ttsync_store_does_not_wait(void **state)
 
 /* ---- Semaphores ----------------------------------------------------------------------------------- */
 
-/* A T core posts and gets by stores, of which bit 0 alone matters; both saturate (SEM-05). */
+/* A T core posts and gets by stores, of which only bit 0 matters; both saturate (SEM-05). */
 static void test_semaphore_stores(void **state)
 {
     wg_device *dev = make(state);
@@ -292,7 +292,7 @@ static void test_semaphore_window_overtakes(void **state)
     rv t0 = program(WG_CORE_T0), t1 = program(WG_CORE_T1);
     rv_li(&t0, S0, PC_BUF + 0x20);
     rv_tt(&t0, SEMWAIT_3);
-    rv_tt(&t0, 0xA4000000 | 1 << (5 + 2)); /* SEMPOST of semaphore 5, held behind the wait */
+    rv_tt(&t0, 0xA4000000 | 1 << (5 + 2)); /* SEMPOST of semaphore 5, held by the wait */
     for (unsigned i = 0; i < 60; i++)
         rv_nop(&t0);
     rv_lw(&t0, A0, 4 * 5, S0);
@@ -431,7 +431,7 @@ static void test_b_releases_t1(void **state)
     unsigned again = t1.n;
     rv_addi(&t1, A0, A0, 1);
     rv_sw(&t1, A0, 0, T6);
-    rv_fence(&t1); /* the store queue merges stores to one line for as long as they keep coming */
+    rv_fence(&t1); /* the store queue merges stores to one line as long as they keep arriving */
     rv_beq(&t1, ZERO, ZERO, again);
     rv_done(&t1);
     assert_true(rv_load(dev, &t1));
@@ -448,7 +448,7 @@ static void test_b_releases_t1(void **state)
     wg_destroy(dev);
 }
 
-/* Entering reset discards what the core sent; leaving it, what B pushed to its PC buffer (SoftReset.md). */
+/* Entering reset discards what the core sent; leaving it discards what B pushed to its PC buffer (SoftReset.md). */
 static void test_reset_discards(void **state)
 {
     wg_device *dev = make(state);
@@ -500,13 +500,13 @@ static void test_software_interrupt(void **state)
     assert_int_equal(run(dev, 20000), WG_STOP_DONE);
     assert_int_equal(word(dev, OUT), 99);
     assert_int_equal(word(dev, OUT + 16), 6);
-    assert_int_equal(word(dev, OUT + 32), 3000); /* and the loop went on to its end */
+    assert_int_equal(word(dev, OUT + 32), 3000); /* and the loop ran to its end */
     wg_destroy(dev);
 }
 
 /* ---- Skipping is exact ----------------------------------------------------------------------------- */
 
-/* B, T0 and T1 talk through mailboxes, PC buffer, TTSync and semaphores; NC is released by B on the way. */
+/* B, T0 and T1 communicate through mailboxes, PC buffer, TTSync and semaphores; B releases NC in between. */
 static void busy_tile(wg_device *dev)
 {
     rv b = program(WG_CORE_B), nc = program(WG_CORE_NC), t0 = program(WG_CORE_T0), t1 = program(WG_CORE_T1);
@@ -576,7 +576,7 @@ static void hash_event(void *user, const wg_event *e)
 
 static void test_lockstep_equal(void **state)
 {
-    /* Where the cores stand still is theirs to compare: see the cores' own tests. */
+    /* The cores' own tests compare their stalls. */
     const uint64_t kinds = WG_EV_ALL & ~WG_EV_BIT(WG_EV_STALL_BEGIN) & ~WG_EV_BIT(WG_EV_STALL_END);
     uint64_t hash[2][2] = {{0}}, cycle[2][2];
     for (int lockstep = 0; lockstep < 2; lockstep++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The windows of the tile: mailboxes, PC buffers, instruction buffers, manual TTSync, semaphores, GPRs, MOP configuration, Dst; asked
- * directly, request by request.
+ * The windows of the tile: mailboxes, PC buffers, instruction buffers, manual TTSync, semaphores, GPRs, MOP
+ * configuration, Dst; called directly, request by request.
  */
 #include "isa/config_fields.h"
 #include "tile_ask.h"
@@ -38,7 +38,7 @@ static void test_mailbox_waits(void **state)
     assert_int_equal(a.what, WG_REGION_WAIT);
     assert_int_equal(a.why.reason, WG_STALL_MAILBOX_EMPTY);
     assert_int_equal(a.why.holder, WG_AGENT_CORE_B);
-    /* four in all, whatever mailbox they are in */
+    /* four in all, in any mailboxes */
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(store(dev, WG_CORE_B, mailbox(i), 10 + i).what, WG_REGION_DONE);
     for (unsigned i = 0; i < 4; i++) {
@@ -55,7 +55,7 @@ static void test_mailbox_waits(void **state)
     wg_destroy(dev);
 }
 
-/* Between two cores, what one does in a cycle the other sees in the next, whoever is served first. */
+/* Between two cores, an action in one cycle is visible to the other in the next, whichever is served first. */
 static void test_mailbox_cycle(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
@@ -103,7 +103,7 @@ static void test_pcbuf_fifo(void **state)
     wg_destroy(dev);
 }
 
-/* B's load returns 0 once the FIFO is empty, T waits on it and the thread is idle: all three. */
+/* B's load returns 0 once the FIFO is empty, T waits on it and the thread is idle: all three are needed. */
 static void test_pcbuf_b_load(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
@@ -116,7 +116,7 @@ static void test_pcbuf_b_load(void **state)
     store(dev, WG_CORE_B, PC_BUF, 5);
     assert_int_equal(load(dev, WG_CORE_B, PC_BUF).what, WG_REGION_WAIT); /* not empty */
     assert_int_equal(load(dev, WG_CORE_T0, PC_BUF).value, 5);
-    assert_int_equal(load(dev, WG_CORE_B, PC_BUF).what, WG_REGION_WAIT); /* T0 has gone on */
+    assert_int_equal(load(dev, WG_CORE_B, PC_BUF).what, WG_REGION_WAIT); /* T0 has continued */
     load(dev, WG_CORE_T0, PC_BUF);
     assert_int_equal(wg_push(dev, 0, 0x02000000), WG_OK);
     assert_false(wg_thread_idle(t, 0));
@@ -141,13 +141,13 @@ static void test_pcbuf_override(void **state)
     assert_int_equal(a.what, WG_REGION_DONE);
     assert_int_equal(a.value, 0x5A);
     store(dev, WG_CORE_B, PC_BUF + 0x10000, 0x1234);
-    assert_int_equal(load(dev, core, PC_BUF).value, 0x1234); /* what B pushed goes first */
+    assert_int_equal(load(dev, core, PC_BUF).value, 0x1234); /* B's push comes first */
     assert_int_equal(load(dev, WG_CORE_B, PC_BUF + 0x10000).what, WG_REGION_WAIT);
     store(dev, WG_CORE_NC, PC_BUF_OVERRIDE, 3 << 10); /* and OverrideBusy */
     a = load(dev, WG_CORE_B, PC_BUF + 0x10000);
     assert_int_equal(a.what, WG_REGION_DONE);
     assert_int_equal(a.value, 0);
-    assert_int_equal(load(dev, WG_CORE_T0, PC_BUF).what, WG_REGION_WAIT); /* thread 0 has none of it */
+    assert_int_equal(load(dev, WG_CORE_T0, PC_BUF).what, WG_REGION_WAIT); /* thread 0 is not affected */
     wg_destroy(dev);
 }
 
@@ -155,7 +155,9 @@ enum { SEMWAIT_ON_ZERO_3 = 0xA6000000 | 0x1FFu << 15 | 1 << (3 + 2) | 1 };
 
 /* ---- Instruction buffers -------------------------------------------------------------------------- */
 
-/* A host pushes Tensix words by the debug registers, before any core runs: one word per rising edge of the push bit. */
+/*
+ * A host pushes Tensix words with the debug registers, before any core runs: one word per rising edge of the push bit.
+ */
 static void test_instruction_buffers(void **state)
 {
     enum { CTRL0 = 0xFFB120A0, CTRL1 = 0xFFB120A4, STATUS = 0xFFB120A8, SEMPOST_0 = 0xA4000004 };
@@ -168,7 +170,7 @@ static void test_instruction_buffers(void **state)
     assert_int_equal(GET(CTRL1), SEMPOST_0);
     for (unsigned thread = 0; thread < 3; thread++) {
         const uint32_t own = 1u << thread, push = 16u << thread;
-        PUT(CTRL0, push); /* the FIFO is not the debug bus's: nothing */
+        PUT(CTRL0, push); /* the debug bus does not own the FIFO: no effect */
         PUT(CTRL0, own);
         assert_int_equal(GET(CTRL0), own);
         for (unsigned i = 0; i < 2; i++) {
@@ -180,7 +182,7 @@ static void test_instruction_buffers(void **state)
         assert_int_equal(wg_peek(dev, WG_SPACE_SEM_VALUE, 0, &word), WG_OK);
         assert_int_equal(word, 2 * (thread + 1));
     }
-    /* A word that waits at the gate: the FIFO behind it fills, and the status says so. */
+    /* A word that waits at the gate: the FIFO before it fills, and the status shows it. */
     PUT(CTRL0, 2);
     PUT(CTRL1, SEMWAIT_ON_ZERO_3);
     PUT(CTRL0, 0x22);
@@ -218,7 +220,7 @@ static void test_ttsync_drains(void **state)
     t->sched.phase = WG_PHASE_ARRIVALS;
     assert_int_equal(wg_push(dev, 2, SEMWAIT_ON_ZERO_3), WG_OK);
     assert_int_equal(wg_push(dev, 2, 0x02000000), WG_OK);
-    wg_advance(dev, 50); /* NOP behind the wait */
+    wg_advance(dev, 50); /* NOP after the wait */
     t->sched.phase = WG_PHASE_REGIONS;
     answer a = load(dev, WG_CORE_T2, PC_BUF + 4);
     assert_int_equal(a.what, WG_REGION_WAIT);
@@ -235,7 +237,7 @@ static void test_ttsync_drains(void **state)
     wg_destroy(dev);
 }
 
-/* A MOP that cannot go on: +8 waits; with the MOP expanded and its output held, only +4 waits. */
+/* A MOP that cannot continue: +8 waits; with the MOP expanded and its output held, only +4 waits. */
 static void test_ttsync_mop(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
@@ -256,7 +258,7 @@ static void test_ttsync_mop(void **state)
     assert_int_equal(wg_poke(dev, WG_SPACE_SEM_VALUE, 3, 1), WG_OK);
     wg_advance(dev, 200);
     assert_int_equal(wg_poke(dev, WG_SPACE_SEM_VALUE, 3, 0), WG_OK);
-    assert_int_equal(wg_poke(dev, WG_SPACE_MOP_CFG, 1, 3), WG_OK); /* three instead of 60: fits behind the gate */
+    assert_int_equal(wg_poke(dev, WG_SPACE_MOP_CFG, 1, 3), WG_OK); /* three instead of 60: fits before the gate */
     assert_int_equal(wg_push(dev, 0, SEMWAIT_ON_ZERO_3), WG_OK);
     assert_int_equal(wg_push(dev, 0, 0x01800000), WG_OK);
     wg_advance(dev, 200);
@@ -318,7 +320,7 @@ static void test_semaphore_window(void **state)
     for (unsigned core = WG_CORE_T0; core <= WG_CORE_T2; core++)
         for (unsigned i = 0; i < 8; i++)
             assert_int_equal(load(dev, core, PC_BUF + 0x20 + 4 * i).value, i + 3);
-    /* beyond the eight there is nothing, and for B it is all PC buffer */
+    /* no semaphores beyond eight; for B the window is all PC buffer */
     assert_int_equal(load(dev, WG_CORE_T0, PC_BUF + 0x40).what, WG_REGION_NEVER);
     assert_int_equal(load(dev, WG_CORE_T0, PC_BUF + 0xC).what, WG_REGION_NEVER);
     assert_int_equal(store(dev, WG_CORE_B, PC_BUF + 0x20, 42).what, WG_REGION_DONE);
@@ -348,7 +350,7 @@ static void test_gpr_window(void **state)
     assert_int_equal(load(dev, WG_CORE_B, 0xFFE00000 + 4 * 130).value, 7 * 2 + 2);
     assert_int_equal(load(dev, WG_CORE_T0, 0xFFE00100).what, WG_REGION_NEVER);
     assert_int_equal(load(dev, WG_CORE_B, 0xFFE00300).what, WG_REGION_NEVER);
-    ask(dev, WG_CORE_T1, WG_REQ_WRITE, 0xFFE00006, 2, 0xBEEF); /* bytes of their own */
+    ask(dev, WG_CORE_T1, WG_REQ_WRITE, 0xFFE00006, 2, 0xBEEF); /* separate bytes */
     assert_int_equal(load(dev, WG_CORE_T1, 0xFFE00004).value, 0xBEEF0000 | 8);
     assert_int_equal(ask(dev, WG_CORE_T1, WG_REQ_READ, 0xFFE00007, 1, 0).value, 0xBE);
     wg_destroy(dev);
@@ -425,7 +427,7 @@ static void test_dst_window(void **state)
     dst_format(dev, 5, false, false);
     assert_int_equal(dst_store(dev, 1, 35, 0x05), 5 << 5 | 16);
     assert_int_equal(dst_load(dev, 1, 35), 5);
-    assert_int_equal(dst_store(dev, 1, 35, 0xFF), 0x8000 | 0x81 << 5 | 16); /* not what was meant (Dst.md) */
+    assert_int_equal(dst_store(dev, 1, 35, 0xFF), 0x8000 | 0x81 << 5 | 16); /* not the intended value (Dst.md) */
     assert_int_equal(dst_load(dev, 1, 35), 0xFF);
     assert_int_equal(dst_store(dev, 1, 36, 0), 0);
     assert_null(found(dev, "dst-window-access"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wg_explore(): a callback per timing, and the device back at the start. */
+/* wg_explore(): a callback per timing, and the device returns to its initial state. */
 #include <waitgate/explore.h>
 
 #include "wgtest.h"
@@ -52,7 +52,7 @@ static wg_device *two_writers(wg_arch_id arch)
     return dev;
 }
 
-/* Two cores store different values: some timing gives the other one, and repeats. */
+/* Two cores store different values: some timing gives the other one, and reproduces it. */
 static void test_result_differs(void **state)
 {
     wg_device *dev = two_writers(wg_test_arch(state));
@@ -76,7 +76,7 @@ static void test_result_differs(void **state)
     wg_destroy(dev);
 }
 
-/* Elsewhere nothing differs; the callback ends the exploration. */
+/* Other memory does not differ; the callback ends the exploration. */
 static void test_other_memory(void **state)
 {
     wg_device *dev = two_writers(wg_test_arch(state));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Touches: each unit names what its instruction reads and writes, in the cycle in which it does, and only if watched.
- */
+/* Touches: each unit reports what its instruction reads and writes, in the cycle of the access, and only if watched. */
 #include "wgtest.h"
 
 #include <stdio.h>
@@ -38,7 +37,7 @@ static wg_device *device(wg_arch_id arch)
     return dev;
 }
 
-/* Pushes the lines to thread 1, one per cycle, and runs for long enough. */
+/* Pushes the lines to thread 1, one per cycle, and runs long enough. */
 static void run(wg_device *dev, wg_arch_id arch, const char *const *line, seen *s)
 {
     s->n = 0;
@@ -112,7 +111,7 @@ static void test_config_bits(void **state)
     free(s);
 }
 
-/* A load's result arrives late, its request touches L1 when it gets there. */
+/* A load's result arrives late; its request touches L1 when it arrives there. */
 static void test_scalar_memory(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -130,7 +129,7 @@ static void test_scalar_memory(void **state)
     free(s);
 }
 
-/* A core's accesses, by byte; what a load brought is consumed by the instruction that uses it. */
+/* A core's accesses, by byte; the instruction that uses a load's result consumes it. */
 static void test_core(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -157,7 +156,7 @@ static void test_core(void **state)
     const wg_event *e = find(s, WG_AGENT_CORE_T1, WG_TOUCH_L1, WG_TOUCH_READ, 0x3008, 4);
     assert_non_null(e);
     assert_int_equal(e->pc, 0x1014);
-    unsigned fences = arch == WG_ARCH_BH; /* WH takes it as a nop */
+    unsigned fences = arch == WG_ARCH_BH; /* WH treats it as a nop */
     assert_int_equal(c->n, fences + 1);
     assert_true(!fences || c->e[0].kind == WG_EV_CORE_FENCE);
     assert_int_equal(c->e[fences].kind, WG_EV_CORE_CONSUMED);
@@ -168,7 +167,7 @@ static void test_core(void **state)
     free(c);
 }
 
-/* Watching changes no state and no cycle. */
+/* Watching changes neither state nor cycles. */
 static void test_same_run(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);

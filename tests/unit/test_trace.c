@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sinks, driven by events made by hand: intervals without gap, statistics that add up, log, trace, timeline. */
+/* The sinks, driven by hand-made events: intervals without gaps, correct totals, log, trace, timeline. */
 #include "wgtest.h"
 
 #include <stdio.h>
@@ -191,7 +191,7 @@ static void test_trace_slices(void **state)
     expect_in(&c, "\"name\":\"load-response\",\"cat\":\"stall\",\"ts\":4,\"dur\":3");
 }
 
-/* Instructions that overlap in one unit are shown in slots of their own. */
+/* Overlapping instructions of one unit are shown in separate slots. */
 static void test_trace_slots(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Auto TTSync: what it orders, what its classes name, MOP and REPLAY, and what it does not do. */
+/* Auto TTSync: what it orders, the members of its classes, MOP and REPLAY, and its limits. */
 #include "ttsync_rig.h"
 
 /* ---- The four scenarios ----------------------------------------------------------------------------- */
@@ -9,7 +9,7 @@ static void test_load_then_push(void **state)
     fr *r = tracked(wg_test_arch(state));
     region g = {0};
     access *load = emit(r, &g, WG_PATH_GPR, GPR + 4, false, 20);
-    fr_push(r, 0, I_STOREREG); /* reads GPRs: goes */
+    fr_push(r, 0, I_STOREREG); /* reads GPRs: passes */
     fr_push(r, 0, I_LOADREG);  /* writes GPRs: waits for the load */
     fr_run(r, 40);
     assert_int_equal(load->processed, 20);
@@ -32,7 +32,7 @@ static void test_store_then_push(void **state)
     fr_run(r, 40);
     assert_int_equal(store->processed, 15);
     assert_int_equal(fr_issued(r, 0, 0), 16);
-    assert_int_equal(fr_issued(r, 0, 1), 17); /* behind it in the gate; its own check finds nothing left */
+    assert_int_equal(fr_issued(r, 0, 1), 17); /* right after it in the gate; its own check finds nothing left */
     fr_free(r);
 }
 
@@ -45,7 +45,7 @@ static void test_push_then_store(void **state)
     fr_push(r, 0, I_STOREREG);            /* reads GPRs */
     fr_run(r, 10);
     access *store = emit(r, &g, WG_PATH_GPR, GPR, true, 1);
-    access *other = emit(r, &g, WG_PATH_TDMA, TDMA, true, 1); /* nothing touches that */
+    access *other = emit(r, &g, WG_PATH_TDMA, TDMA, true, 1); /* no instruction touches that */
     fr_run(r, 20);
     assert_int_equal(other->processed, 11);
     assert_int_equal(store->processed, 0);
@@ -89,7 +89,7 @@ static void test_push_then_load_hole(void **state)
     fr_busy(r, WG_UNIT_PACK, 0, 0, true);
     fr_push(r, 0, I_STALLWAIT(WG_B5, 8));
     fr_run(r, 10);
-    /* The load leaves while the push is still in the store queue: it is not held, and that is reported. */
+    /* The load leaves while the push is still in the store queue: it is not held, which is reported. */
     access *load = emit(r, &g, WG_PATH_GPR, GPR, false, 5);
     wg_ttsync_load_overtakes(r->t, WG_CORE_T0, WG_PATH_GPR, GPR, 0x100, I_STOREREG);
     assert_int_equal(fr_found(r, WG_F_TTSYNC_LOAD_HOLE), 0);
@@ -139,7 +139,7 @@ static void test_off_until_both_bits(void **state)
         assert_int_equal(fr_issued(r, 0, 2), rows[i].held ? 31 : 13);
         fr_free(r);
     }
-    /* Per thread: thread 1's bits do nothing for core T0. */
+    /* Per thread: thread 1's bits do not affect core T0. */
     fr *r = fr_new(wg_test_arch(state));
     track(r, 1, TRACK_ALL);
     region g = {0};
@@ -243,7 +243,7 @@ static void test_resourcedecl(void **state)
 {
     for (unsigned bit = 0; bit < 9; bit++) {
         fr *r = tracked(wg_test_arch(state));
-        unsigned parts = bit < 2 ? 7u << 2 : 3u; /* parts mean something only with a config read or write */
+        unsigned parts = bit < 2 ? 7u << 2 : 3u; /* parts are meaningful only with a config read or write */
         fr_push(r, 0, I_RESOURCEDECL(5, 1u << bit | (bit < 5 ? parts : 0u), 15));
         fr_push(r, 0, I_VECTOR);
         fr_push(r, 0, I_VECTOR); /* it persists */
@@ -285,7 +285,7 @@ static void test_linger_is_no_count(void **state)
         assert_int_equal(fr_issued(r, 0, 1), 26 + extra[linger]);
         fr_free(r);
     }
-    /* It runs while a latched wait holds the instruction as well. */
+    /* It also runs while a latched wait holds the instruction. */
     fr *r = tracked(wg_test_arch(state));
     region g = {0};
     fr_busy(r, WG_UNIT_PACK, 0, 0, true);
@@ -297,7 +297,7 @@ static void test_linger_is_no_count(void **state)
     fr_run(r, 30);
     fr_busy(r, WG_UNIT_PACK, 0, 0, false);
     fr_run(r, 10);
-    assert_int_equal(fr_issued(r, 0, 1), 41); /* the access was over in 30, its linger in 34 */
+    assert_int_equal(fr_issued(r, 0, 1), 41); /* the access ended in 30, its linger in 34 */
     fr_free(r);
 }
 
@@ -324,7 +324,7 @@ static void test_mop(void **state)
     fr_run(r, 60);
     assert_int_equal(fr_issued(r, 0, 5), 53);
     assert_int_equal(load->processed, 54);
-    /* Redeclared as touching nothing: nobody waits for anybody. */
+    /* Redeclared as touching nothing: no waits. */
     fr_push(r, 0, I_RESOURCEDECL(1, 0, 13));
     fr_push(r, 0, I_MOP(1, 0, 0));
     fr_run(r, 4);
@@ -342,7 +342,7 @@ static void test_replay(void **state)
     for (unsigned i = 0; i < 3; i++)
         fr_push(r, 0, I_VECTOR);
     fr_run(r, 20);
-    assert_int_equal(r->t->frontend[0].ttsync.entries, 0); /* recorded and gone */
+    assert_int_equal(r->t->frontend[0].ttsync.entries, 0); /* recorded and dropped */
     emit(r, &g, WG_PATH_TDMA, TDMA, false, 20);
     fr_push(r, 0, I_REPLAY(0, 3, 0, 0));
     fr_run(r, 40);
@@ -354,7 +354,7 @@ static void test_replay(void **state)
     access *load = emit(r, &g, WG_PATH_TDMA, TDMA, false, 1);
     fr_run(r, 60);
     assert_int_equal(load->processed, fr_issued(r, 0, 5) + 1);
-    /* A REPLAY that a MOP makes is under the MOP's declaration. */
+    /* A REPLAY produced by a MOP is under the MOP's declaration. */
     fr_push(r, 0, I_RESOURCEDECL(1, 0, 14));
     const uint32_t cfg[9] = {2, 0, I_REPLAY(0, 3, 0, 0), I_NOP, I_NOP, I_NOP, I_NOP, I_NOP, I_NOP};
     memcpy(r->t->frontend[0].mop_cfg, cfg, sizeof cfg);
@@ -370,7 +370,7 @@ static void test_replay(void **state)
     fr_free(r);
 }
 
-/* ---- What it does not do ---------------------------------------------------------------------------- */
+/* ---- Limits ----------------------------------------------------------------------------------------- */
 
 static void test_not_covered(void **state)
 {
@@ -381,7 +381,7 @@ static void test_not_covered(void **state)
     fr_push(r, 0, I_RESOURCEDECL(1, 0x1FF, 15));
     fr_push(r, 0, I_VECTOR); /* declared to read and write everything, and stuck */
     fr_run(r, 20);
-    /* MOP configuration, Dst, semaphores, CSRs (no request at all): not a matter of Auto TTSync. */
+    /* MOP configuration, Dst, semaphores, CSRs (no request at all): not covered by Auto TTSync. */
     static const wg_path paths[] = {WG_PATH_MOP_CFG, WG_PATH_DST, WG_PATH_SYNC, WG_PATH_L1, WG_PATH_TILE_REGS};
     for (unsigned i = 0; i < sizeof paths / sizeof *paths; i++) {
         wg_ttsync_note_emitted(r->t, WG_CORE_T0, paths[i], 0, true);
@@ -396,7 +396,7 @@ static void test_not_covered(void **state)
     access *own = emit(r, &g, WG_PATH_GPR, GPR, true, 1);
     fr_run(r, 10);
     assert_int_equal(own->processed, 0);
-    /* Pushes by B are nobody's. */
+    /* Pushes by B belong to no thread. */
     fr_push_b(r, 1, I_LOADREG);
     track(r, 1, TRACK_ALL);
     fr_run(r, 10);
@@ -415,7 +415,7 @@ static void test_not_covered(void **state)
 
 static void test_held_access_is_no_pending_request(void **state)
 {
-    /* The wait on the core's requests stands before the instruction that the access waits for. */
+    /* The wait for the core's requests comes before the instruction that the access waits for. */
     fr *r = tracked(wg_test_arch(state));
     region g = {0};
     emit(r, &g, WG_PATH_GPR, GPR, true, 12);
@@ -424,7 +424,7 @@ static void test_held_access_is_no_pending_request(void **state)
     fr_run(r, 8);
     access *later = emit(r, &g, WG_PATH_GPR, GPR, true, 1);
     fr_run(r, 30);
-    assert_int_equal(fr_issued(r, 0, 1), 13); /* the first access is over in 12, the block lifts in 13 */
+    assert_int_equal(fr_issued(r, 0, 1), 13); /* the first access ends in 12, the block lifts in 13 */
     assert_int_equal(later->processed, 14);
     fr_free(r);
 }
@@ -442,7 +442,7 @@ static void test_store_the_table_gives_to_the_remainder(void **state)
     fr_push(r, 0, I_UNPACK | 1 << 23);
     fr_run(r, 40);
     assert_int_equal(fr_issued(r, 0, 1), 13); /* not held back */
-    /* The upper words of a TileDescriptor likewise, its first word not. */
+    /* Likewise the upper words of a TileDescriptor, but not its first word. */
     word = wg_cfg_fields[WG_ARCH_BH][WG_CFG_THCON_SEC1_REG0_TileDescriptor].word;
     emit(r, &g, WG_PATH_CONFIG, CFG + 4 * (word + 1), true, 20);
     fr_push(r, 0, I_UNPACK | 1 << 23);
@@ -492,7 +492,7 @@ static void test_tracking_bits_settle(void **state)
     r->t->backend.sync.value[0] = 1;
     wg_wake_threads(&r->t->sched);
     fr_run(r, 20);
-    /* After it has been executed and waited for, all is well. */
+    /* After it has executed and a wait for it, the bits are in effect. */
     fr_push(r, 0, I_SEMWAIT(0x1FF, 2, 1));
     fr_push(r, 0, I_LOADREG);
     fr_run(r, 20);
@@ -519,7 +519,7 @@ static void test_state_id_doubts(void **state)
     fr_run(r, 5);
     assert_int_equal(fr_found(r, WG_F_TTSYNC_STATE_ID), 1);
     fr_free(r);
-    /* Within a fused bundle the rest goes by the old value. */
+    /* Within a fused bundle the rest uses the old value. */
     for (unsigned fused = 0; fused < 2; fused++) {
         r = tracked(wg_test_arch(state));
         g.count = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Auto TTSync with real cores: T0 stores, loads and pushes; its thread's gate is held by a SEMWAIT until the host
- * posts. What the core and the thread see tells who was first. Wormhole runs the same programs with the race (TTS-18).
+ * posts. The values that the core and the thread see tell which was first. Wormhole runs the same programs with the
+ * race (TTS-18).
  */
 #include "rvasm.h"
 #include "wgtest.h"
@@ -66,7 +67,7 @@ static rv held_program(void)
     return p;
 }
 
-/* TTS-05: a reader pushed behind a store sees the stored value, a writer's value is the final one. */
+/* TTS-05: a reader pushed after a store sees the stored value, a writer's value is the final one. */
 static void test_store_then_push(void **state)
 {
     rv p = held_program();
@@ -78,7 +79,7 @@ static void test_store_then_push(void **state)
     assert_int_equal(o.gpr4, 7);
 }
 
-/* TTS-06: a store behind a pushed reader waits until it has passed. */
+/* TTS-06: a store after a pushed reader waits until the reader has passed. */
 static void test_push_then_store(void **state)
 {
     for (unsigned tracking = 0; tracking < 2; tracking++) {
@@ -87,7 +88,7 @@ static void test_push_then_store(void **state)
         rv_sw(&p, T0, 16, A0);
         outcome o = run(state, &p, tracking);
         bool ordered = tracking && wg_test_arch(state) == WG_ARCH_BH;
-        assert_int_equal(o.gpr5, ordered ? 22 : 200); /* else the store overtakes what waits at the gate */
+        assert_int_equal(o.gpr5, ordered ? 22 : 200); /* else the store overtakes the instruction held at the gate */
         assert_int_equal(o.gpr4, 100);
     }
 }
@@ -117,7 +118,7 @@ static void test_load_then_push(void **state)
     assert_int_equal(o.gpr4, 7);
 }
 
-/* TTS-07: behind a fence the load waits for the pushed writer; without one it may overtake the push: reported. */
+/* TTS-07: after a fence the load waits for the pushed writer; without one it may overtake the push: reported. */
 static void test_push_then_load(void **state)
 {
     for (unsigned fence = 0; fence < 2; fence++)
@@ -158,7 +159,10 @@ static const struct writer {
 };
 enum { WRITERS = sizeof writers / sizeof *writers };
 
-/* The writer alone, between waits for the semaphore so that it passes late, or from the Replay Expander with NOPs behind. */
+/*
+ * The writer alone, between waits for the semaphore so that it passes late, or from the Replay Expander followed by
+ * NOPs.
+ */
 static void push_writer(rv *p, uint32_t word, bool replayed)
 {
     if (replayed) {
@@ -171,7 +175,7 @@ static void push_writer(rv *p, uint32_t word, bool replayed)
     }
 }
 
-/* A load behind push and fence sees the result; a store behind the push is final; at every distance, under every seed. */
+/* A load after push and fence sees the result; a store after the push is final; at every distance, under every seed. */
 static void bounded_writer(void **state, bool store, bool replayed)
 {
     for (unsigned w = 0; w < WRITERS; w++)
@@ -204,7 +208,9 @@ static void test_store_is_final(void **state) { bounded_writer(state, true, fals
 static void test_load_sees_a_replayed_result(void **state) { bounded_writer(state, false, true); }
 static void test_store_behind_a_replay_is_final(void **state) { bounded_writer(state, true, true); }
 
-/* Results from memory arrive after the instruction is complete: the load sees the old value, and a finding says so. */
+/*
+ * Results from memory arrive after the instruction is complete: the load sees the old value, which a finding reports.
+ */
 static void test_memory_results_are_not_covered(void **state)
 {
     static const uint32_t from_memory[] = {
@@ -224,7 +230,7 @@ static void test_memory_results_are_not_covered(void **state)
     }
 }
 
-/* TTS-22: a class that is declared to touch everything only stalls more; every outcome is as before. */
+/* TTS-22: a class declared to touch everything only adds stalls; every outcome stays the same. */
 static void test_declaring_more_is_safe(void **state)
 {
     for (unsigned class = 0; class < 16; class ++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Auto TTSync's map: which resource an address belongs to, row by row, and that the eight are tracked apart. */
+/* Auto TTSync's map: which resource an address belongs to, row by row, and that the eight are tracked separately. */
 #include "ttsync_rig.h"
 
 static void test_address_to_resource(void **state)
@@ -49,7 +49,7 @@ static void test_config_map_subdivided(void **state)
     fr *r = fr_new(wg_test_arch(state));
     track(r, 0, TRACK_ALL | SUBDIVIDE);
     enum { U0 = 1, U1 = 2, REST = 4 };
-    /* By word, worked out by hand from the document's table; what is not here is remainder. */
+    /* By word, derived by hand from the document's table; words not listed are remainder. */
     static const uint8_t parts[180] = {[44] = U0,
                                        [45] = U0 | U1,
                                        [46] = U1,
@@ -169,13 +169,13 @@ static void test_no_finer_tracking(void **state)
     fr *r = tracked(wg_test_arch(state));
     region g = {0};
     emit(r, &g, WG_PATH_GPR, GPR + 4 * 60, true, 20);
-    fr_push(r, 0, I_ADDDMAREG(1, 2, 3)); /* other registers: stalled all the same */
+    fr_push(r, 0, I_ADDDMAREG(1, 2, 3)); /* other registers: stalled nevertheless */
     fr_run(r, 40);
     assert_int_equal(fr_issued(r, 0, 0), 21);
     assert_int_equal(r->t->frontend[0].ttsync.gate_stalls, 1);
     assert_int_equal(r->t->frontend[0].ttsync.spurious_stalls, 1);
     emit(r, &g, WG_PATH_GPR, GPR + 4 * 2, true, 20);
-    fr_push(r, 0, I_ADDDMAREG(1, 2, 3)); /* this one for a reason */
+    fr_push(r, 0, I_ADDDMAREG(1, 2, 3)); /* stalled for a reason */
     fr_run(r, 40);
     assert_int_equal(r->t->frontend[0].ttsync.gate_stalls, 2);
     assert_int_equal(r->t->frontend[0].ttsync.spurious_stalls, 1);

@@ -96,7 +96,7 @@ static void dst32(machine *m, unsigned row, unsigned column, uint32_t value)
     m->dst[row + 8][column] = (uint16_t)value;
 }
 
-/* An UNPACR on its way: what it was told, what it reads, where it writes. */
+/* An UNPACR in progress: its parameters, what it reads, where it writes. */
 typedef struct job {
     uint32_t word;
     unsigned u, thread, which, context, in, out, blobs, bank;
@@ -139,7 +139,7 @@ static void settings(const machine *m, job *s)
     s->forced = field(m, u, "REG2_Force_shared_exp");
 }
 
-/* Row starts, exponents, datums: one behind the other. */
+/* Row starts, exponents, datums, back to back. */
 static void sections(const machine *m, job *s)
 {
     unsigned u = s->u, context = s->context;
@@ -160,7 +160,7 @@ static void sections(const machine *m, job *s)
     s->datums = at;
 }
 
-/* Which datums of an uncompressed tile. */
+/* Selects the datums of an uncompressed tile. */
 static void range_plain(const machine *m, job *s)
 {
     const wg_adc_channel *xy = m->adc.unit[s->which][s->u], *zw = m->adc.unit[s->thread][s->u];
@@ -183,7 +183,7 @@ static void range_plain(const machine *m, job *s)
     s->datums += s->first * s->size;
 }
 
-/* Of a compressed one, as its row starts say. */
+/* Selects those of a compressed one, according to its row starts. */
 static void range_compressed(const machine *m, job *s)
 {
     const wg_adc_channel *xy = m->adc.unit[s->which][s->u], *zw = m->adc.unit[s->thread][s->u];
@@ -260,7 +260,7 @@ static uint8_t next_exponent(const machine *m, job *s)
     return exponent;
 }
 
-/* How many zeros are left out behind the datum. */
+/* The number of zeros omitted after the datum. */
 static unsigned next_delta(const machine *m, job *s)
 {
     if (s->uncompressed)
@@ -307,7 +307,7 @@ static void move(machine *m, job *s)
     }
 }
 
-/* Contexts, counters and banks behind it. */
+/* Advances contexts, counters and banks afterwards. */
 static void afterwards(machine *m, const job *s, unsigned limit_contexts)
 {
     unsigned u = s->u, thread = s->thread;
@@ -365,7 +365,7 @@ static void unpacr(machine *m, unsigned thread, uint32_t word)
     destination(m, &s);
     uint32_t position = s.position;
     move(m, &s);
-    if (word >> 5 & 1 && u && m->arch == WG_ARCH_BH && s.count) /* the first row into the next seven */
+    if (word >> 5 & 1 && u && m->arch == WG_ARCH_BH && s.count) /* copies the first row into the next seven */
         for (unsigned i = 1; i < 8; i++) {
             unsigned row = position / 16 + m->src_row[1][thread];
             memcpy(m->src[1][s.bank][(row + i) & 63], m->src[1][s.bank][row & 63], 64);
@@ -417,7 +417,7 @@ static uint32_t random_word(wg_rng *rng, wg_arch_id arch, unsigned u)
     return word;
 }
 
-/* A random setting of everything UNPACR reads; the rarer modes rarely, so that the common ones are met alone, too. */
+/* A random setting of everything UNPACR reads; rare modes are drawn rarely, so that common ones also occur alone. */
 static uint32_t random_setting(wg_rng *rng, ur *r, unsigned thread)
 {
     wg_arch_id arch = r->t->arch->id;
@@ -549,7 +549,7 @@ static void test_values(void **state)
     static machine m;
     for (uint32_t i = 0; i < t->spec->l1_bytes; i++)
         t->l1[i] = (uint8_t)wg_rng_next(&rng);
-    /* Row starts of compressed data that are not absurd: small and rising in places. */
+    /* Plausible row starts of compressed data: small, and rising in places. */
     for (uint32_t i = 0; i < 0x20000; i += 2)
         if (i % 512 < 96) {
             uint16_t start = (uint16_t)(i % 512 / 2 * 7);
@@ -601,7 +601,7 @@ static void test_dst_rows(void **state)
     ur_free(r);
 }
 
-/* ---- What is undefined is reported -------------------------------------------------------------------------- */
+/* ---- Undefined cases are reported -------------------------------------------------------------------------- */
 
 static void reports(ur *r, unsigned thread, uint32_t word, wg_finding_code code)
 {
@@ -675,7 +675,7 @@ static void test_findings(void **state)
     reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_BURST); /* from row 9 over row 16, four (WH: two) rows at a time */
     r->t->regs.adc.unit[0][0][0].x = 322;
     reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_COUNT);
-    r->t->regs.adc.unit[0][0][0].x = 320; /* nothing to move is no mistake */
+    r->t->regs.adc.unit[0][0][0].x = 320; /* moving nothing is not an error */
     silent(r, 0, UR_UNPACR(0, 0));
     reports(r, 0, UR_UNPACR(0, 0) & ~UINT32_C(0x80), WG_F_UNPACK_WEAK);
     reports(r, 0, UR_UNPACR(bh ? 0 : 1, 1 << 5), WG_F_UNIMPLEMENTED_INSN);
@@ -692,7 +692,7 @@ static void test_findings(void **state)
     ur_free(r);
 }
 
-/* The type of 8-bit integers has to stay while they are on the way. */
+/* The type of 8-bit integers must not change while they are in flight. */
 static void test_unsigned_changes(void **state)
 {
     ur *r = ur_new(wg_test_arch(state));

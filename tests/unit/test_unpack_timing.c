@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The unpackers in time: address phase, rates, interference, waiting for banks, UNPACR_NOP, and what the gates see. */
+/* Unpacker timing: address phase, rates, interference, waiting for banks, UNPACR_NOP, and what the gates see. */
 #include "unpack_rig.h"
 
 #define SETADC UINT32_C(0x50200000) /* Miscellaneous Unit; one cycle, waits for nothing */
@@ -36,7 +36,7 @@ static ur *faces(void **state)
     return r;
 }
 
-/* Two cycles in which the thread issues nothing and nobody an UNPACR, of either unpacker; others go on. */
+/* Two cycles in which the thread issues nothing and no thread an UNPACR, for either unpacker; others continue. */
 static void test_address_phase(void **state)
 {
     ur *r = faces(state);
@@ -64,7 +64,7 @@ static void test_address_phase(void **state)
     ur_free(r);
 }
 
-/* Compressed data takes longer to find; the counter and cache forms, and UNPACR_NOP, have no address phase. */
+/* Compressed data takes longer to locate; the counter and cache forms, and UNPACR_NOP, have no address phase. */
 static void test_other_phases(void **state)
 {
     ur *r = faces(state);
@@ -129,7 +129,7 @@ static void test_rates(void **state)
     assert_int_equal(duration(r, 0), 2 + 33);
     r->t->regs.adc.unit[0][0][0].x = r->t->regs.adc.unit[0][0][1].x = 0;
     assert_int_equal(duration(r, 0), 2 + 1);
-    /* Modes that choose for themselves. */
+    /* Modes that choose their own rate. */
     ur_face(r, 0, WG_FMT_BF16, WG_FMT_BF16, 0x1000);
     throttle(r, 0, 0);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Tileize_mode, 1);
@@ -138,7 +138,7 @@ static void test_rates(void **state)
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Tileize_mode, 0);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx0, 0);
     throttle(r, 0, 2);
-    const unsigned upsampled[4] = {bh ? 4 : 8, 16, 32, 32}; /* what it likes, x2, x1, x1 */
+    const unsigned upsampled[4] = {bh ? 4 : 8, 16, 32, 32}; /* the rate of its choice, x2, x1, x1 */
     for (unsigned rate = 0; rate < 4; rate++) {
         ur_set(r, WG_CFG_THCON_SEC0_REG2_Upsample_rate, rate);
         assert_int_equal(duration(r, 0), 2 + upsampled[rate]);
@@ -163,7 +163,7 @@ static void test_rates(void **state)
     ur_free(r);
 }
 
-/* Both at once: the documented table of WH, cycle by cycle; on BH each as if alone. */
+/* Both at once: the documented table of WH, cycle by cycle; on BH each runs as if alone. */
 static void test_interference(void **state)
 {
     static const uint8_t gets[3][3][2] = {/* [Unpacker 0 wants][Unpacker 1 wants] */
@@ -200,7 +200,7 @@ static void test_interference(void **state)
         }
 }
 
-/* Instructions of one unpacker follow each other without a gap, four of them inside at most. */
+/* Instructions of one unpacker run back to back, at most four of them inside. */
 static void test_pipelining(void **state)
 {
     ur *r = faces(state);
@@ -240,11 +240,11 @@ static void test_gate_occupancy(void **state)
         throttle(r, u, 0);
         ur_push(r, 0, UR_UNPACR(u, 0));
         wait_for(r, 0, WG_WAIT_UNPACK0 + u);
-        wait_for(r, 1, WG_WAIT_UNPACK0 + u); /* another thread's instruction is not looked at */
+        wait_for(r, 1, WG_WAIT_UNPACK0 + u); /* another thread's instruction does not count */
         ur_run(r, 60);
         assert_int_equal(issued(r, 0, 2), completed(r, 0 + u, 0) + 1);
         assert_true(issued(r, 1, 1) < completed(r, u, 0));
-        /* nor is the other unpacker */
+        /* nor does the other unpacker */
         r->events = 0;
         ur_push(r, 0, UR_UNPACR(u, 0));
         wait_for(r, 0, WG_WAIT_UNPACK0 + !u);
@@ -290,7 +290,7 @@ static void test_gate_matrix_bank(void **state)
     }
 }
 
-/* UNPACR starts whoever owns the bank, and waits inside; the Matrix Unit's reader waits at the gate. */
+/* UNPACR starts whichever side owns the bank, and waits inside; the Matrix Unit's reader waits at the gate. */
 static void test_waits_inside(void **state)
 {
     for (unsigned to_dst = 0; to_dst < 2; to_dst++) {
@@ -335,7 +335,7 @@ static void test_waits_inside(void **state)
     ur_free(r);
 }
 
-/* Two owners; all banks the unpackers' after reset, every pointer at bank 0. */
+/* Two owners; after reset all banks belong to the unpackers, and every pointer is at bank 0. */
 static void test_owners(void **state)
 {
     ur *r = faces(state);
@@ -428,7 +428,7 @@ static void test_nop_clears(void **state)
     ur_free(r);
 }
 
-/* Clearing waits for the Matrix Unit's bank, or for the unpacker's own; giving waits for neither. */
+/* Clearing waits for the Matrix Unit's bank, or for the unpacker's own; handing over waits for neither. */
 static void test_nop_waits(void **state)
 {
     for (unsigned u = 0; u < 2; u++)
@@ -468,7 +468,7 @@ static void test_nop_waits(void **state)
     ur_free(r);
 }
 
-/* On Blackhole's silicon the unpacker fetches nothing for five cycles behind a clear; the other one does. */
+/* On Blackhole silicon the unpacker fetches nothing for five cycles after a clear; the other one does. */
 static void test_fetch_behind_clear(void **state)
 {
     for (unsigned u = 0; u < 2; u++) {
@@ -486,13 +486,13 @@ static void test_fetch_behind_clear(void **state)
             }
         assert_int_equal(took[WG_PROFILE_DOCUMENTED][1], took[WG_PROFILE_DOCUMENTED][0]);
         assert_int_equal(took[WG_PROFILE_SILICON][0], took[WG_PROFILE_DOCUMENTED][0]);
-        /* Of the five, two go by in the address phase. */
+        /* Two of the five pass in the address phase. */
         assert_int_equal(took[WG_PROFILE_SILICON][1],
                          took[WG_PROFILE_SILICON][0] + (wg_test_arch(state) == WG_ARCH_BH ? 3 : 0));
     }
 }
 
-/* Meeting a ZEROSRC of the Matrix Unit's bank, or of both, in one cycle: its choice of bank holds. */
+/* A ZEROSRC of the Matrix Unit's bank, or of both, in the same cycle: its choice of bank holds. */
 static void test_nop_meets_zerosrc(void **state)
 {
     for (unsigned both = 0; both < 2; both++)
@@ -518,7 +518,7 @@ static void test_nop_meets_zerosrc(void **state)
         }
 }
 
-/* Behind the UNPACRs of the same unpacker. */
+/* Executes after earlier UNPACRs of the same unpacker. */
 static void test_nop_in_order(void **state)
 {
     ur *r = faces(state);
@@ -536,7 +536,7 @@ static void test_nop_in_order(void **state)
     ur_free(r);
 }
 
-/* Register writes: plain, accumulated, reset; overlay messages; where nothing is, a finding. */
+/* Register writes: direct, accumulated, reset; overlay messages; an unmapped address gives a finding. */
 static void test_nop_registers(void **state)
 {
     ur *r = faces(state);
@@ -562,7 +562,7 @@ static void test_nop_registers(void **state)
         ur_do(r, 0, UR_NOP(0, mode | 1 << 22));
         assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 1);
     }
-    /* The stream frees the data of a message that was taken from it. */
+    /* The stream frees the data of a removed message. */
     wg_stream *stream = t->regions.niu.streams.stream;
     static const uint8_t cleared[] = {9, 33, 0, 34};
     for (unsigned i = 0; i < 4; i++) {
@@ -630,7 +630,7 @@ static void test_lockstep(void **state)
             for (unsigned i = 0; i < 60; i++) {
                 ur_push(r[mode], wg_rng_below(&rng, 3), any_word(&rng, r[mode]));
                 uint64_t until = r[mode]->t->sched.now + wg_rng_below(&rng, 30) + 8;
-                if (i % 7 == 6) { /* whoever waits gets its bank */
+                if (i % 7 == 6) { /* each waiting instruction gets its bank */
                     wg_src_give_to_unpackers(r[mode]->t, WG_SRCA, 0, WG_AGENT_HOST);
                     wg_src_give_to_unpackers(r[mode]->t, WG_SRCA, 1, WG_AGENT_HOST);
                     wg_src_give_to_unpackers(r[mode]->t, WG_SRCB, 0, WG_AGENT_HOST);

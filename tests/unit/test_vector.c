@@ -113,7 +113,7 @@ VALUE_TEST(test_flag_values, flag_cases)
 VALUE_TEST(test_round_values, round_cases)
 VALUE_TEST(test_move_values, move_cases)
 
-/* LReg 7's low four bits choose the result's, and the multiplicand's, register, each lane its own. */
+/* LReg 7's low four bits choose the register of the result or the multiplicand, for each lane separately. */
 static void test_indirect(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -154,7 +154,7 @@ static void test_swap(void **state)
             assert_int_equal(rig_lreg(r, 1)[lane], swapped ? high : low);
         }
     }
-    /* Index mode: the companions in LReg 4…7 go along; EXCHANGE_SRCB_SRCC inverts. */
+    /* Index mode: the companions in LReg 4…7 are swapped along; EXCHANGE_SRCB_SRCC inverts. */
     rig_fill(r, 0, 5);
     rig_fill(r, 3, 9);
     rig_fill(r, 4, 0x10);
@@ -180,7 +180,7 @@ static void test_shuffles(void **state)
     rig_do(r, SFPSHFT2(0, 4, 5, 3)); /* rotate rows right */
     assert_int_equal(rig_lreg(r, 5)[0], 407);
     assert_int_equal(rig_lreg(r, 5)[9], 408);
-    rig_do(r, SFPSHFT2(0, 6, 5, 4)); /* shift rows right: WH takes in what the rotation read */
+    rig_do(r, SFPSHFT2(0, 6, 5, 4)); /* shift rows right: WH shifts in what the rotation read */
     assert_int_equal(rig_lreg(r, 5)[8], wg_test_arch(state) == WG_ARCH_WH ? 415 : 0);
     assert_int_equal(rig_lreg(r, 5)[15], 614);
     rig_do(r, SFPSHFT2(0, 0, 0, 0)); /* COPY4 */
@@ -255,7 +255,7 @@ static void test_flag_stack(void **state)
         assert_int_equal(p->flags, result[mode]);
         p->flags = b;
         p->stack_flags[6] = a;
-        rig_do(r, SFPPUSHC(mode)); /* WH: a plain push whatever the mode */
+        rig_do(r, SFPPUSHC(mode)); /* WH: an ordinary push whatever the mode */
         assert_int_equal(p->stack_flags[6], bh ? result[mode] : a);
         memset(p->depth, 7, sizeof p->depth);
     }
@@ -283,7 +283,7 @@ static void test_flag_stack(void **state)
     rig_free(r);
 }
 
-/* What one lane of SFPSTORE puts into Dst and SFPLOAD gets back, by format; -1: 32 bits. */
+/* What one lane of SFPSTORE puts into Dst and SFPLOAD returns, by format; -1: 32 bits. */
 static void test_dst_formats(void **state)
 {
     bool bh = wg_test_arch(state) == WG_ARCH_BH;
@@ -293,7 +293,7 @@ static void test_dst_formats(void **state)
         uint32_t in, bh_dst, wh_dst, bh_back, wh_back;
     } cases[] = {
         {1, false, 0x3FA00000, 0x200F, 0x200F, 0x3FA00000, 0x3FA00000}, /* FP16 1.25 */
-        {1, false, 0xC8000000, 0xFFFF, 0xFFFF, 0xC7FFE000, 0xC7FFE000}, /* too large: the greatest */
+        {1, false, 0xC8000000, 0xFFFF, 0xFFFF, 0xC7FFE000, 0xC7FFE000}, /* overflow: the greatest */
         {1, false, 0x00000001, 0x0000, 0x0000, 0, 0},
         {2, false, 0xC0490FDB, 0xC980, 0xC980, 0xC0490000, 0xC0490000}, /* BF16, truncated */
         {2, false, 0x80400000, 0x8000, 0x8000, 0x80000000, 0x80000000},
@@ -358,7 +358,7 @@ static void test_dst_addressing(void **state)
     assert_int_equal(rig_lreg(r, 2)[0], 0);
     assert_int_equal(rig_lreg(r, 2)[1], 0x354 << 4 | 3);
     assert_int_equal(rig_lreg(r, 2)[31], 0x357 << 4 | 15);
-    rig_do(r, SFPLOAD(2, 10, 0x000)); /* INT32_ALL: the counter's two low bits only, and all lanes */
+    rig_do(r, SFPLOAD(2, 10, 0x000)); /* INT32_ALL: only the counter's two low bits, and all lanes */
     assert_int_equal(t->regs.rwc.thread[0].dst, 0x48);
     assert_int_not_equal(rig_lreg(r, 2)[0], 0);
     rig_enable(r, ~0u);
@@ -390,14 +390,14 @@ static void test_stack(void **state)
     r->t->regs.config.thread[0][36] = 4;  /* SFPU_STACK_Incr */
     r->t->regs.config.bank[0][7] = 0x100; /* DEST_SP_BASE_Base */
     r->t->regs.config.changes++;
-    rwc->dst = 0x42; /* of this, the stack uses the two low bits: odd columns */
+    rwc->dst = 0x42; /* the stack uses its two low bits: odd columns */
     for (unsigned i = 0; i < 3; i++) {
         rig_fill(r, 0, 0x1000 + i);
         rig_do(r, SFPSTORE(0, 10, 0));
         assert_int_equal(rwc->sp, 4 * (i + 1));
         assert_int_equal(wg_dst_peek32(r->t, 0x100 + 4 * i, 1), 0x1000 + i);
     }
-    rig_enable(r, 0); /* lanes count for nothing */
+    rig_enable(r, 0); /* lane enables are ignored */
     for (unsigned i = 3; i-- > 0;) {
         rig_do(r, SFPLOAD(1, 10, 0));
         assert_int_equal(rwc->sp, 4 * i);
@@ -450,7 +450,7 @@ static void test_config(void **state)
     assert_int_equal(l->macro[7].misc, 0x0F0);
     rig_fill(r, 0, 0x30004);
     rig_do(r, SFPCONFIG(0, 15, 0));
-    rig_do(r, SFPCONFIG(0x100, 15, 1)); /* the two high bits are out of the immediate's reach */
+    rig_do(r, SFPCONFIG(0x100, 15, 1)); /* the immediate does not reach the two high bits */
     assert_int_equal(wg_lane_config_word(l, 0), 0x30100);
     rig_do(r, SFPMOV(15, 3, 8));
     assert_int_equal(rig_lreg(r, 3)[31], 0x30100);

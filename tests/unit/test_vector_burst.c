@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts of Vector Unit instructions (fast/vector_many.c): REPLAYs and MOPs of any of them, other instructions in
- * between and other threads beside them. A device that skips and one that ticks everybody in every cycle are in the same
- * state wherever one looks.
+ * Bursts of Vector Unit instructions (fast/vector_many.c): REPLAYs and MOPs of any of them, with other instructions in
+ * between and other threads active. A device that skips and one that ticks every agent in every cycle are in the same
+ * state at every check.
  */
 #include "backend/vector.h"
 #include "burst_rig.h"
 
 enum { THREAD = 1, NOP = 0x02000000, MOP = 0x01800000, REPLAY = 0x04000000 };
 
-/* One of the unit's, with any operands; registers that exist, mostly. */
+/* One of the unit's instructions, with any operands; mostly existing registers. */
 static uint32_t vector_word(const wg_tile *t)
 {
     static const uint8_t opcodes[] = {0x70, 0x70, 0x72, 0x71, 0x84, 0x84, 0x85, 0x86, 0x79, 0x7E, 0x7B, 0x8F};
@@ -50,7 +50,7 @@ static void program(wg_device *dev)
     }
     for (unsigned i = below(3); i--;)
         (void)wg_push(dev, THREAD, any_word(t));
-    for (unsigned i = below(4) ? 0 : below(6); i--;) /* somebody else */
+    for (unsigned i = below(4) ? 0 : below(6); i--;) /* another thread */
         (void)wg_push(dev, 2 * below(2), any_word(t));
 }
 
@@ -80,7 +80,7 @@ static void expect(const wg_device *one, const wg_device *other)
 
 static void test_bursts(void **state) { in_both_modes(state, 60, 60, act, expect); }
 
-/* They happen, as far as the REPLAY's instructions go, and end where one has to wait. */
+/* Bursts occur, up to the REPLAY's last instruction, and end where one has to wait. */
 static void test_they_happen(void **state)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
@@ -90,11 +90,11 @@ static void test_they_happen(void **state)
     for (unsigned i = 0; i < WG_REPLAY_SLOTS; i++)
         t->frontend[THREAD].replay.slot[i] = 0x84012300 | (4 + i % 4) << 4; /* SFPMAD LReg[4…7] = L1 * L2 + L3 */
     t->frontend[THREAD].replay.slot[19] = 0x84012310;                       /* LReg 1, */
-    t->frontend[THREAD].replay.slot[20] = 0x84012340;                       /* which is not there yet */
+    t->frontend[THREAD].replay.slot[20] = 0x84012340;                       /* not available yet */
     assert_int_equal(wg_push(dev, THREAD, REPLAY | 30 << 4), WG_OK);
     wg_advance(dev, 60);
     assert_int_equal(t->backend.turn[WG_UNIT_VECTOR].next, THREAD + 1);
-    expect_bursts(t, t->arch->id == WG_ARCH_BH ? 2 : 1, 25); /* BH keeps the reader waiting, which ends one */
+    expect_bursts(t, t->arch->id == WG_ARCH_BH ? 2 : 1, 25); /* BH stalls the reader, which ends a burst */
     wg_destroy(dev);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SFPLOADMACRO against a second, naive model: lane by lane, cycle by cycle, every scheduled instruction an entry with a
- * counter of its own, as SFPLOADMACRO.md has it. Random configuration, different between columns, and random
- * programs; the model takes from the unit only the cycle in which an instruction was accepted.
+ * SFPLOADMACRO against a second, naive model: lane by lane, cycle by cycle, every scheduled instruction an entry with
+ * its own counter, as in SFPLOADMACRO.md. Random configuration, different between columns, and random programs; the
+ * model takes only the cycle of acceptance from the unit.
  */
 #include "vector_rig.h"
 
@@ -11,7 +11,7 @@
 enum { SIMPLE, MAD, ROUND, STORE, SUBUNITS, LOAD = SUBUNITS };
 enum { GROUPS = 512, INT32 = 4 };
 
-/* An instruction with its operands found out; `op` is the opcode. */
+/* An instruction with its operands resolved; `op` is the opcode. */
 typedef struct insn {
     uint8_t op, va, vb, vc, vd, mod;
     uint16_t imm12, imm16, address;
@@ -55,7 +55,7 @@ static int subunit_of(uint8_t op)
     }
 }
 
-/* VB or VC is VD where the instruction has no such operand of its own. */
+/* VB or VC is VD if the instruction has no such operand. */
 static insn parse(uint32_t word)
 {
     insn i = {.op = (uint8_t)(word >> 24),
@@ -83,7 +83,7 @@ static uint32_t fma1(const model *m, uint32_t a, uint32_t b, uint32_t c)
     return m->arch == WG_ARCH_BH ? wg_fma_bh(a, b, c) : wg_fma_wh(a, b, c);
 }
 
-/* The lane's result; it reads what is there at the start of the cycle, or for an issued instruction now. */
+/* The lane's result; it reads the values at the start of the cycle, or for an issued instruction the current ones. */
 static uint32_t value(const model *m, const insn *i, unsigned lane)
 {
     uint32_t a = m->l[i->va][lane], b = m->l[i->vb][lane], c = m->l[i->vc][lane];
@@ -98,7 +98,7 @@ static uint32_t value(const model *m, const insn *i, unsigned lane)
     case 0x80: return ~c;
     case 0x84: return fma1(m, a, b, c);
     case 0x8D: return b ^ c;
-    case 0x94: /* mode 5: VB shifted by VC, to the right if that is negative */
+    case 0x94: /* mode 5: VB shifted by VC, right if VC is negative */
         by = (int32_t)c;
         return by >= 0 ? b << (by & 31) : b >> (-by & 31);
     default: return 0;
@@ -109,7 +109,7 @@ static void write_late(model *m, unsigned reg, unsigned lane, uint32_t x, uint64
 {
     if (!(reg < 8 || reg == 16))
         return;
-    for (unsigned k = 0; k < 3; k++) /* of two that land in one cycle the younger stays */
+    for (unsigned k = 0; k < 3; k++) /* if two land in one cycle, the younger stays */
         if (m->late[reg][lane][k].used && m->late[reg][lane][k].land == land)
             m->late[reg][lane][k].used = false;
     for (unsigned k = 0; k < 3; k++)
@@ -141,7 +141,7 @@ static void schedule(model *m, unsigned lane, uint32_t word)
     for (unsigned unit = 0; unit < SUBUNITS; unit++) {
         unsigned bits = c->sequence[macro] >> (unit * 8) & 0xFF, delay = bits >> 3 & 7;
         entry *future = m->future[unit][lane];
-        if (!(bits & 7)) /* not what the page says: see decisions.md */
+        if (!(bits & 7)) /* differs from the page: see decisions.md */
             continue;
         for (unsigned k = 0; delay != 7 && k < 8; k++)
             if (future[k].used && future[k].delay == delay)
@@ -193,7 +193,7 @@ static void cycle(model *m, uint32_t word)
                     m->l[reg][lane] = m->late[reg][lane][k].value;
                     m->late[reg][lane][k].used = false;
                 }
-    /* What has counted down to zero in an earlier cycle runs. */
+    /* Entries that reached zero in an earlier cycle run. */
     unsigned ran = 0;
     for (unsigned unit = 0; unit < SUBUNITS; unit++)
         for (unsigned lane = 0; lane < 32; lane++)
@@ -219,7 +219,7 @@ static void cycle(model *m, uint32_t word)
         } else {
             count_down(m, true);
             i.address = word & 0x3FF;
-            if (i.op != 0x8F && !(unit < SUBUNITS && ran >> unit & 1)) /* else the scheduled one has the sub-unit */
+            if (i.op != 0x8F && !(unit < SUBUNITS && ran >> unit & 1)) /* else a scheduled one occupies it */
                 for (unsigned lane = 0; lane < 32; lane++)
                     execute(m, &i, lane);
         }
@@ -262,7 +262,7 @@ static void configure(wg_rng *rng, wg_load_macro *c)
         for (unsigned unit = 0; unit < SUBUNITS; unit++) {
             unsigned choice = wg_rng_below(rng, 8);
             choice = choice == 1 ? 0 : choice; /* 1 is undefined */
-            if (unit == STORE)                 /* a store, or nothing: all lanes alike */
+            if (unit == STORE)                 /* a store, or nothing: equal in all lanes */
                 choice = i & 1 ? 3 : 0;
             unsigned flags = wg_rng_below(rng, 4) << 6;
             c->sequence[i] |= (flags | wg_rng_below(rng, 8) << 3 | choice) << (unit * 8);
@@ -295,7 +295,7 @@ static void program(wg_arch_id arch, wg_rng *rng, unsigned number_of)
     wg_load_macro base;
     configure(rng, &base);
     for (unsigned c = 0; c < 8; c++) {
-        if (wg_rng_below(rng, 4) == 0) { /* another column goes its own way, but for the stores */
+        if (wg_rng_below(rng, 4) == 0) { /* another column differs, except for the stores */
             wg_load_macro other;
             configure(rng, &other);
             for (unsigned i = 0; i < 4; i++)
@@ -335,7 +335,7 @@ static void program(wg_arch_id arch, wg_rng *rng, unsigned number_of)
             cycle(&m, 0);
         cycle(&m, word);
     }
-    for (unsigned i = 0; i < 24; i++) { /* what waits for instructions gets some */
+    for (unsigned i = 0; i < 24; i++) { /* provide instructions for those that count them */
         uint64_t at = rig_issue(r, SFPNOP);
         while (m.now < at)
             cycle(&m, 0);
@@ -368,7 +368,7 @@ static void test_against_the_page(void **state)
 }
 
 /*
- * A macro that leaves a sub-unit alone leaves what others have scheduled there, too, in the very cycle of its delay
+ * A macro that skips a sub-unit also leaves alone what others have scheduled there, even in the very cycle of its delay
  * field; one that has SFPNOP run there replaces it.
  */
 static void test_left_alone(void **state)

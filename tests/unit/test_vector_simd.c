@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The multiply-add: its plain code against known values and exact arithmetic, host vectors against the plain code. */
+/* The multiply-add: its scalar code against known values and exact arithmetic, host vectors against the scalar code. */
 #include "vector_rig.h"
 
 #include "host_modes.h"
@@ -15,9 +15,9 @@ static void test_fma_values(void **state)
         {0x00400000, 0x7F000000, 0x3F800000, 0x3F800000, 0x3F800000}, /* a denormal is zero */
         {0x7F800000, 0x00000000, 0x3F800000, 0x7FC00000, 0x7F800001}, /* infinity times zero */
         {0x7F800000, 0x3F800000, 0xFF800000, 0x7FC00000, 0x7F800001},
-        {0x7F7FFFFF, 0x40000000, 0xFF7FFFFF, 0x7F800000, 0x7F800000}, /* the product alone overflows */
+        {0x7F7FFFFF, 0x40000000, 0xFF7FFFFF, 0x7F800000, 0x7F800000}, /* only the product overflows */
         {0x7F7FFFFF, 0x40000000, 0xFF800000, 0xFF800000, 0x7FFFFFFF}, /* WH: NaN, with bits of the sum */
-        {0x00800000, 0x3E800000, 0x00800000, 0x00800000, 0x00800000}, /* the product alone underflows */
+        {0x00800000, 0x3E800000, 0x00800000, 0x00800000, 0x00800000}, /* only the product underflows */
         {0x3F800001, 0x3F800001, 0xBF800002, 0x32800000, 0x32800000}, /* 2^-46 has become the sticky bit */
         {0x00FFFFFF, 0x3F000000, 0x00000000, 0x00800000, 0x00000000}, /* BH rounds up to the least normal number */
         {0x00FFFFFE, 0x3F000000, 0x00000000, 0x00000000, 0x00000000},
@@ -35,7 +35,7 @@ static void test_fma_values(void **state)
     }
 }
 
-/* x + y, rounded once, by 64-bit integers alone: normal numbers of nearby exponents. */
+/* x + y, rounded once, with 64-bit integers only: normal numbers with close exponents. */
 static uint32_t exact_sum(uint32_t x, uint32_t y)
 {
     int64_t a = (int64_t)((x & 0x7FFFFF) | 0x800000) << ((x >> 23 & 255) - 100);
@@ -63,7 +63,7 @@ static void test_fma_exact(void **state)
         y |= (100 + wg_rng_below(&rng, 38)) << 23;
         assert_int_equal(wg_fma_bh(0x3F800000, x, y), exact_sum(x, y));
         assert_int_equal(wg_fma_wh(x, 0x3F800000, y), exact_sum(x, y));
-        /* A product by a double: 48 bits are exact there; rounding it to 24 bits is done here. */
+        /* The product of the significands in 64 bits: its 48 bits are exact; rounding to 24 bits follows. */
         uint64_t p = (uint64_t)((x & 0x7FFFFF) | 0x800000) * ((y & 0x7FFFFF) | 0x800000);
         int cut = p >> 47 ? 24 : 23;
         uint64_t kept = p >> cut, rest = p & ((UINT64_C(1) << cut) - 1), half = UINT64_C(1) << (cut - 1);
@@ -109,7 +109,7 @@ static void compare(wg_arch_id arch, wg_rng *rng, unsigned level, bool tame)
         if ((lane & 7) == 2)
             c[lane] = b[lane] ^ 0x80000000u;
     }
-    if (tame && !wg_rng_below(rng, 4)) { /* among normal numbers, a product that rounds up to the least of them */
+    if (tame && !wg_rng_below(rng, 4)) { /* among normal numbers, a product that rounds up to the least one */
         a[4] = 0x00FFFFFF;
         b[4] = 0x3F000000;
     }
@@ -131,7 +131,10 @@ static void compare(wg_arch_id arch, wg_rng *rng, unsigned level, bool tame)
     assert_memory_equal(to, keep, sizeof to);
 }
 
-/* The multiply-add in some lanes, also of d itself: tame operands alike in all lanes, which the host's own can do. */
+/*
+ * The multiply-add in some lanes, also with d itself as an operand. The operands' exponents are close in all lanes, so
+ * that the host's own multiply-add may be used.
+ */
 static void compare_mad(wg_arch_id arch, wg_rng *rng, unsigned level)
 {
     uint32_t v[4][2][32], old[2][32], lanes = (uint32_t)wg_rng_next(rng);
@@ -141,7 +144,7 @@ static void compare_mad(wg_arch_id arch, wg_rng *rng, unsigned level)
     exponent[2] = exponent[0] + exponent[1] - 127 + wg_rng_below(rng, 10) - 5;
     for (unsigned i = 0; i < 4; i++)
         for (unsigned lane = 0; lane < 32; lane++) {
-            uint32_t x = (uint32_t)wg_rng_next(rng) & (bits ? 0x807FFFFF : 0x807F0000); /* of every fourth, few bits */
+            uint32_t x = (uint32_t)wg_rng_next(rng) & (bits ? 0x807FFFFF : 0x807F0000); /* one call in four: few bits */
             v[i][0][lane] = v[i][1][lane] = i < 3 ? (x & (bits == 3 ? 0x007FFFFF : ~0u)) | exponent[i] << 23 : x;
         }
     for (unsigned k = 0; k < 2; k++) {
@@ -185,7 +188,7 @@ static void compare_moves(wg_arch_id arch, wg_rng *rng, unsigned level)
     assert_memory_equal(dst[0].bits, dst[1].bits, 32 * sizeof dst[0].bits[0]);
 }
 
-/* Equal to the plain code in every rounding and flush mode of the host, which stays as it was. */
+/* Equal to the scalar code in every rounding and flush mode of the host, which is preserved. */
 static void test_levels_agree(void **state)
 {
     wg_rng rng = {7};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the Vector Unit takes instructions, when their results are seen, and what SFPLOADMACRO starts when. */
+/* When the Vector Unit accepts instructions, when their results become visible, and when SFPLOADMACRO starts what. */
 #include "vector_rig.h"
 
 #include "backend/matrix.h"
@@ -19,7 +19,7 @@ static rig *start(void **state)
     return r;
 }
 
-/* One instruction per cycle in all; the second thread of a cycle waits for the next. */
+/* One instruction per cycle in all; a second thread waits for the next cycle. */
 static void test_one_per_cycle(void **state)
 {
     rig *r = start(state);
@@ -39,7 +39,7 @@ static void test_one_per_cycle(void **state)
     rig_free(r);
 }
 
-/* Cycles from acceptance until the thread has nothing in the unit, for every instruction. */
+/* Cycles from acceptance until the unit holds nothing of the thread, for every instruction. */
 static void test_latencies(void **state)
 {
     static const struct {
@@ -135,8 +135,8 @@ static void test_interlock(void **state)
     at = rig_issue(r, SFPMAD(2, 3, 9, 4, 0));
     assert_int_equal(rig_issue(r, SFPMAD(1, 1, 9, 5, 4)), at + 2); /* indirect VA: every LReg counts as read */
     at = rig_issue(r, I_ABC(0x95, 0, 0, 0, 7, 0));                 /* SFPLUTFP32 without its mirror's indirect bit */
-    assert_int_equal(rig_issue(r, I_ABC(0x95, 0, 0, 0, 5, 0)), at + 1); /* is not thought to read LReg 7 */
-    assert_int_equal(rig_issue(r, I_ABC(0x8E, 0, 5, 1, 2, 0)), at + 3); /* SFPSTOCHRND is thought to read VB */
+    assert_int_equal(rig_issue(r, I_ABC(0x95, 0, 0, 0, 5, 0)), at + 1); /* is not assumed to read LReg 7 */
+    assert_int_equal(rig_issue(r, I_ABC(0x8E, 0, 5, 1, 2, 0)), at + 3); /* SFPSTOCHRND is assumed to read VB */
     rig_idle(r, 3);
     r->t->regs.config.bank[0][wg_cfg_fields[WG_ARCH_BH][WG_CFG_CHICKEN_BITS_sfpu_scbd_disable].word] = 1;
     rig_fill(r, 4, 0);
@@ -149,7 +149,7 @@ static void test_interlock(void **state)
     rig_free(r);
 }
 
-/* WH: nothing waits; the next instruction reads the old value, and that is reported. */
+/* WH: nothing waits; the next instruction reads the old value, which is reported. */
 static void test_no_interlock(void **state)
 {
     rig *r = start(state);
@@ -164,8 +164,9 @@ static void test_no_interlock(void **state)
 }
 
 /*
- * On BH's silicon SFPSTORE reads its register late enough for a result of the cycle before: it does not wait, and stores the
- * new value. Other readers wait as ever. By the documents BH's waits; WH's stores the old value, which is reported.
+ * On BH silicon SFPSTORE reads its register late enough for a result of the previous cycle: it does not wait, and
+ * stores the new value. Other readers wait as usual. By the documents BH's waits; WH's stores the old value, which is
+ * reported.
  */
 static void test_store_behind_mad(void **state)
 {
@@ -190,7 +191,7 @@ static void test_store_behind_mad(void **state)
     }
 }
 
-/* BH: operands that the interlock does not see (races.md 14): no wait, the old value, a finding; with SFPNOP silent. */
+/* BH: operands that the interlock misses (races.md 14): no wait, the old value, a finding; with SFPNOP silent. */
 static void test_interlock_holes(void **state)
 {
     static const struct {
@@ -230,7 +231,10 @@ static void test_interlock_holes(void **state)
     rig_idle(r, 3);
     assert_int_equal(rig_lreg(r, 11)[0], one);
     assert_int_equal(rig_found(r, WG_F_VECTOR_INTERLOCK_HOLE), 1);
-    /* SFPSWAP compares the old values and exchanges the new ones; the plain swap reads in its second cycle only. */
+    /*
+     * SFPSWAP compares the old values and exchanges the new ones; the unconditional swap reads in its second cycle
+     * only.
+     */
     rig_fill(r, 3, four);
     rig_issue(r, SFPMAD(1, 2, 9, 3, 0)); /* L3: 4.0, then 6.0 */
     rig_fill(r, 4, 0x40A00000);          /* 5.0 */
@@ -299,7 +303,7 @@ static void test_dst_cycles(void **state)
     r->t->sched.next[WG_AGENT_MATRIX] = r->t->sched.now + 1;
     rig_issue(r, SFPLOAD(1, 6, 0));
     assert_int_equal(rig_lreg(r, 1)[0], two);
-    r->t->regs.dst.bits[0][0] = 0x22; /* somebody's write in phase B of the next cycle, before the Vector Unit's */
+    r->t->regs.dst.bits[0][0] = 0x22; /* another write in phase B of the next cycle, before the Vector Unit's */
     rig_issue(r, SFPMOV(1, 2, 0));
     assert_int_equal(rig_lreg(r, 2)[0], 0x22);
     assert_int_equal(rig_lreg(r, 2)[1], 0x11);
@@ -332,7 +336,7 @@ static void record(void *user, const wg_event *event)
         l->cycle[l->count++] = event->cycle;
 }
 
-/* A perturbed run: completions come later, never out of order, and the same results come out. */
+/* A perturbed run: completions are later, never out of order, and the results are the same. */
 static void test_perturbed(void **state)
 {
     static log seen;
@@ -429,7 +433,7 @@ static void test_macro_by_instructions(void **state)
     rig_idle(r, 20);
     assert_int_equal(rig_lreg(r, 2)[0], one);
     assert_int_equal(rig_lreg(r, 16)[0], 0);
-    assert_false(wg_vector_unit.busy(r->t, 0)); /* what waits for instructions is not in the unit */
+    assert_false(wg_vector_unit.busy(r->t, 0)); /* an instruction that waits for others is not in the unit */
     rig_issue(r, SFPNOP);
     rig_idle(r, 20);
     assert_int_equal(rig_lreg(r, 16)[0], two); /* one instruction: the MAD's turn */
@@ -443,7 +447,7 @@ static void test_macro_by_instructions(void **state)
     rig_free(r);
 }
 
-/* Overrides: VB or VC, the store's register and format; a byte of 0 cancels what would run next. */
+/* Overrides: VB or VC, the store's register and format; a byte of 0 cancels the next instruction. */
 static void test_macro_overrides(void **state)
 {
     static const uint32_t templates[4] = {I_ABC(0x8D, 0, 0, 1, 3, 0), SFPSTORE(3, 0, 0), SFPMAD(1, 2, 3, 0, 0),
@@ -482,7 +486,7 @@ static void test_macro_overrides(void **state)
     configure(r, 0, SEQ(SIMPLE, 1, 0, 0), 0, templates);
     rig_issue(r, SFPLOADMACRO(0, 4, 6, 0));
     assert_int_equal(rig_found(r, WG_F_VECTOR_MACRO_SEQUENCE), 2);
-    /* Delay 1, then a macro with SFPNOP at delay 0: it would run at the same time, and is forgotten. */
+    /* Delay 1, then a macro with SFPNOP at delay 0: it would run at the same time, and is dropped. */
     configure(r, 0, SEQ(SIMPLE, 4, 1, 0), 0, templates);
     configure(r, 1, SEQ(SIMPLE, 2, 0, 0), 0, templates);
     rig_idle(r, 3);
@@ -493,7 +497,7 @@ static void test_macro_overrides(void **state)
     rig_free(r);
 }
 
-/* Scheduled instructions have priority over issued ones, read what is there, and must not share write ports. */
+/* Scheduled instructions have priority over issued ones, read current values, and must not share write ports. */
 static void test_macro_conflicts(void **state)
 {
     static const uint32_t templates[4] = {SFPMOV(0, 0, 1), SFPMULI(0x4000, 0, 0), SFPSHFT2(1, 1, 0, 5),
@@ -507,7 +511,7 @@ static void test_macro_conflicts(void **state)
     assert_int_equal(rig_lreg(r, 4)[0], one ^ 0x80000000);
     assert_int_equal(rig_lreg(r, 5)[0], 0);
     assert_int_equal(rig_found(r, WG_F_VECTOR_MACRO_DISCARDED), 1);
-    /* Nobody waits for a scheduled MAD: one cycle later its result is not there. */
+    /* Nothing waits for a scheduled MAD: one cycle later its result is not available. */
     configure(r, 0, SEQ(MAD, 5, 0, 0) | SEQ(SIMPLE, 4, 1, 0x40), 0, templates);
     rig_issue(r, SFPLOADMACRO(0, 4, 2, 0));
     rig_idle(r, 5);
@@ -534,7 +538,7 @@ static void test_macro_conflicts(void **state)
     rig_free(r);
 }
 
-/* Columns of lanes may be configured differently; flags that a scheduled instruction sets are seen a cycle later. */
+/* Columns of lanes may be configured differently; flags set by a scheduled instruction are visible a cycle later. */
 static void test_macro_columns(void **state)
 {
     static const uint32_t templates[4] = {SFPMOV(0, 0, 1), I_ABC(0x7B, 0, 0, 0, 0, 8), 0, 0};

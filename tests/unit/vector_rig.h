@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tile of which only the Vector Unit runs: words are issued one by one, to the cycle. */
+/* A tile on which only the Vector Unit runs: words are issued one by one, to the cycle. */
 #ifndef VECTOR_RIG_H
 #define VECTOR_RIG_H
 
@@ -61,7 +61,7 @@ static inline void rig_idle(rig *r, unsigned cycles)
     }
 }
 
-/* Issues a word as soon as the unit takes it; gives the cycle. The next call is in the cycle after. */
+/* Issues a word as soon as the unit accepts it; returns the cycle. The next call is in the following cycle. */
 static inline uint64_t rig_issue_by(rig *r, unsigned thread, uint32_t word)
 {
     const wg_isa_insn *isa = wg_isa_decode(r->t->arch->id, word);
@@ -80,7 +80,7 @@ static inline uint64_t rig_issue_by(rig *r, unsigned thread, uint32_t word)
 }
 static inline uint64_t rig_issue(rig *r, uint32_t word) { return rig_issue_by(r, 0, word); }
 
-/* Issues it and lets everything come to rest. */
+/* Issues it and lets everything complete. */
 static inline void rig_do(rig *r, uint32_t word)
 {
     rig_issue(r, word);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cores that poll: what each reads, the value it waits for, and who could still write it.
+ *
+ *     core T1 ──0x00020000 until it is 1; it is 2──► memory ──a store to it is still to come──► core B
+ */
+#include <string.h>
+
+#include "explain/hang_graph.h"
+#include "explain/poll_loop.h"
+#include "explain/stores.h"
+#include "isa/isa.h"
+#include "machine/device.h"
+#include "machine/request.h"
+
+enum { SEMAPHORE_WINDOW = 0xFFE80020u };
+
+static wg_node node(wg_node_kind kind, unsigned index) { return (wg_node){(uint8_t)kind, (uint8_t)index}; }
+
+/* ---- The last write of a word ------------------------------------------------------------------------------ */
+
+static void wrote(wg_last_write *w, const wg_event *e, uint32_t value, unsigned core)
+{
+    w->cycle = e->cycle;
+    w->value = value;
+    w->pc = e->pc;
+    w->agent = e->agent;
+    w->core = (uint8_t)core;
+}
+
+void wg_last_writes_event(void *user, const wg_event *e)
+{
+    wg_last_writes *all = user;
+    const bool response = e->kind == WG_EV_CORE_RESPONSE;
+    if (response ? e->c == WG_REQ_READ : e->kind != WG_EV_TOUCH || e->a != WG_TOUCH_L1 || !(e->how & WG_TOUCH_WRITE))
+        return;
+    for (unsigned i = 0; i < all->count; i++) {
+        const uint32_t at = all->at[i].address & ~3u;
+        if (response && (e->a & ~3u) == at)
+            wrote(&all->at[i], e, (uint32_t)e->b, e->agent);
+        else if (!response && e->agent > WG_AGENT_CORE_T2 && at + 4 > e->b && at < e->b + e->c)
+            wrote(&all->at[i], e, 0, WG_CORE_T0 + e->thread % WG_THREADS);
+    }
+}
+
+static const wg_last_write *last_write(const graph *g, uint32_t address)
+{
+    const wg_last_writes *all = g->history->writes;
+    for (unsigned i = 0; all && i < all->count; i++)
+        if (all->at[i].address == address)
+            return &all->at[i];
+    return NULL;
+}
+
+/* ---- Waits ------------------------------------------------------------------------------------------------ */
+
+/* The address of the core's last load; false if none is recorded. */
+static bool last_load(const graph *g, unsigned core, uint32_t *address)
+{
+    const wg_core_run *run = &g->dev->tile->core[core].run;
+    uint64_t newest = 0;
+    for (unsigned i = 0; i < WG_LOADS; i++)
+        if (run->load[i].address && run->load[i].number >= newest) {
+            newest = run->load[i].number;
+            *address = run->load[i].address;
+        }
+    return newest != 0;
+}
+
+/* " until it is at least 2; it is 1", or nothing: how the loop ends is not known, or its condition holds by now. */
+static const char *until(const wg_poll_ending *e, char *room, size_t bytes)
+{
+    static const char *const how[] = {[WG_POLL_AT_LEAST] = "at least ",
+                                      [WG_POLL_AT_MOST] = "at most ",
+                                      [WG_POLL_EQUAL] = "",
+                                      [WG_POLL_UNEQUAL] = "not "};
+    const bool holds = e->how == WG_POLL_AT_LEAST  ? e->now >= e->wanted
+                       : e->how == WG_POLL_AT_MOST ? e->now <= e->wanted
+                       : e->how == WG_POLL_EQUAL   ? e->now == e->wanted
+                                                   : e->now != e->wanted;
+    room[0] = 0;
+    if (e->now != e->load.value || holds) /* it compares something computed from the word */
+        return room;
+    if (e->how == WG_POLL_UNEQUAL)
+        snprintf(room, bytes, e->wanted < 10 ? " until it is no longer %u" : " until it is no longer 0x%x", e->wanted);
+    else
+        snprintf(room, bytes,
+                 e->wanted < 10 && e->now < 10 ? " until it is %s%u; it is %u" : " until it is %s0x%x; it is 0x%x",
+                 how[e->how], e->wanted, e->now);
+    return room;
+}
+
+/* Does the semaphore's value have to rise? */
+static bool must_rise(unsigned value, const wg_poll_ending *e)
+{
+    if (!e || e->now != e->load.value || e->how == WG_POLL_UNEQUAL)
+        return value == 0;
+    return e->how == WG_POLL_AT_LEAST || (e->how == WG_POLL_EQUAL && e->wanted > value);
+}
+
+static void semaphore_edges(graph *g, unsigned core, unsigned semaphore, const wg_poll_ending *e)
+{
+    const wg_node thing = node(WG_NODE_SEMAPHORE, semaphore);
+    const unsigned value = g->out->semaphore_value[semaphore];
+    const bool rise = must_rise(value, e);
+    char wanted[80] = "";
+    if (!e || !*until(e, wanted, sizeof wanted))
+        snprintf(wanted, sizeof wanted, ", which is %u", value);
+    wg_hang_edge_add(g, node(WG_NODE_CORE, core), thing, "it polls semaphore %u (%s)%s", semaphore,
+                     wg_semaphore_name(semaphore), wanted)
+        ->need = rise ? WG_NEEDS_POST : WG_NEEDS_GET;
+    wg_hang_changers(g, thing, core - WG_CORE_T0, core,
+                     &(wg_wanted){rise ? wg_word_raises : wg_word_lowers, semaphore, semaphore},
+                     rise ? "SEMPOST of it" : "SEMGET of it");
+}
+
+static bool writes_l1(const wg_arch *arch, uint32_t word, unsigned unused)
+{
+    (void)unused;
+    switch ((unsigned)wg_isa_decode(arch->id, word)->id) {
+    case WG_I_STOREIND:
+    case WG_I_ATSWAP:
+    case WG_I_ATCAS:
+    case WG_I_ATINCGET:
+    case WG_I_ATINCGETPTR:
+    case WG_I_PACR:
+    case WG_I_XMOV: return true;
+    default: return false;
+    }
+}
+
+/* From the polled word to everybody who could still write it. True: there is somebody. */
+static bool writers(graph *g, unsigned core, uint32_t address)
+{
+    const wg_node thing = node(WG_NODE_MEMORY, core);
+    char place[272];
+    bool any = false;
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        uint32_t pc = 0;
+        if (i == core || !g->out->core[i].waits)
+            continue;
+        const wg_reachable r = wg_core_stores_to(g->dev, i, g->out->core[i].info.pc, address, &pc);
+        if (r == WG_REACH_SURELY)
+            wg_hang_edge_add(g, thing, node(WG_NODE_CORE, i), "core %s would store to it%s",
+                             wg_agent_name_of(g->dev, i), at_place(g, i, pc, place, sizeof place));
+        else if (r == WG_REACH_MAYBE)
+            wg_hang_edge_add(g, thing, node(WG_NODE_CORE, i),
+                             "core %s stores through a pointer%s that might lead to it", wg_agent_name_of(g->dev, i),
+                             at_place(g, i, pc, place, sizeof place))
+                ->guess = true;
+        any |= r != WG_REACH_NO;
+    }
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (address < g->dev->tile->spec->l1_bytes &&
+            wg_thread_will_issue(g->dev->tile, &g->history->pending[i], i, writes_l1, 0)) {
+            wg_hang_edge_add(g, thing, node(WG_NODE_THREAD, i),
+                             "an instruction that might write it is queued in thread %u", i)
+                ->guess = true;
+            any = true;
+        }
+    return any;
+}
+
+/* Nobody writes the word any more: who did so last? */
+static void say_last_write(graph *g, unsigned core, uint32_t address)
+{
+    const wg_node thing = node(WG_NODE_MEMORY, core);
+    const wg_last_write *w = last_write(g, address);
+    char place[272];
+    if (!w)
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "nothing that can still act writes it");
+    else if (!w->cycle)
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "nobody writes it");
+    else
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "%s%s wrote it last%s, in cycle %llu",
+                         w->agent <= WG_AGENT_CORE_T2 ? "core " : "", wg_agent_name_of(g->dev, w->agent),
+                         at_place(g, w->core, w->pc, place, sizeof place), (unsigned long long)w->cycle);
+}
+
+void wg_hang_poll_edges(graph *g, unsigned core)
+{
+    const wg_node from = node(WG_NODE_CORE, core), thing = node(WG_NODE_MEMORY, core);
+    wg_poll_loop loop;
+    wg_poll_ending ending = {0};
+    char wanted[80] = "";
+    uint32_t address = 0;
+    const bool ends =
+        wg_poll_loop_find(g->dev->tile, core, g->out->core[core].info.pc, &loop) && wg_poll_loop_ends(&loop, &ending);
+    g->out->core[core].poll_pc = ending.load.pc;
+    const bool known = ends || last_load(g, core, &address);
+    address = ends ? ending.load.address : address;
+    if (known && core >= WG_CORE_T0 && address - SEMAPHORE_WINDOW < 4 * WG_SEMAPHORES) {
+        semaphore_edges(g, core, (address - SEMAPHORE_WINDOW) / 4, ends ? &ending : NULL);
+        return;
+    }
+    g->out->core[core].polled = address;
+    if (!known)
+        wg_hang_edge_add(g, from, thing, "it loops and reads the same values each time");
+    else if (ends && *until(&ending, wanted, sizeof wanted))
+        wg_hang_edge_add(g, from, thing, "it polls 0x%08x%s", address, wanted);
+    else
+        wg_hang_edge_add(g, from, thing, "it polls 0x%08x and reads the same value each time", address);
+    if (!known || !writers(g, core, address))
+        say_last_write(g, core, address);
+}
