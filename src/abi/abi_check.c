@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "abi/abi_check.h"
 
+#include "metal/launched.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,7 +76,8 @@ wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, unsigned check
 static bool source_of(void *user, unsigned core, uint32_t pc, wg_source *out)
 {
     const watched *t = user;
-    return wg_abi_symbols_source(t->check->symbols, core, pc, out);
+    wg_abi_code code = {t->check->symbols, t->dev};
+    return wg_abi_symbols_source(&code, core, pc, out);
 }
 
 static void *of_tile(void *user, unsigned tile)
@@ -96,17 +99,40 @@ static wg_race_words words_of(wg_abi_check *c, unsigned i)
                            .core_word = word_at};
 }
 
+/* A report about tt-metal's firmware alone: who writes kernels cannot change it. */
+static bool is_firmware(wg_abi_check *c, unsigned i, const wg_race_party *p)
+{
+    const watched *t = p->tile ? of_tile(&c->tile[i], p->tile - 1u) : &c->tile[i];
+    return t && wg_metal_is_firmware(wg_grid_arch(c->grid), NULL, t->dev->tile->l1, t->dev->tile->spec->l1_bytes,
+                                     p->core, p->pc);
+}
+
+static bool left_out(wg_abi_check *c, unsigned i, const wg_race *race)
+{
+    return is_firmware(c, i, &race->b) && (!race->has_a || is_firmware(c, i, &race->a));
+}
+
+static size_t firmware_reports(wg_abi_check *c, unsigned i)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < wg_races_count(c->tile[i].races); k++)
+        count += left_out(c, i, wg_races_at(c->tile[i].races, k));
+    return count;
+}
+
 static void report_text(wg_abi_check *c, wg_text *out)
 {
-    size_t reports = 0;
+    size_t reports = 0, without = 0;
     for (unsigned i = 0; i < c->tiles; i++) {
         const watched *t = &c->tile[i];
         const wg_race_words w = words_of(c, i);
-        size_t count = wg_races_count(t->races);
+        const size_t firmware = firmware_reports(c, i), count = wg_races_count(t->races) - firmware;
         if (count)
             wg_textf(out, "tile %u-%u: %zu race report%s\n", t->x, t->y, count, count == 1 ? "" : "s");
-        for (size_t k = 0; k < count; k++)
-            wg_race_text(&w, wg_races_at(t->races, k), out);
+        for (size_t k = 0; k < wg_races_count(t->races); k++)
+            if (!left_out(c, i, wg_races_at(t->races, k)))
+                wg_race_text(&w, wg_races_at(t->races, k), out);
+        without += firmware;
         if (wg_races_forgotten(t->races))
             wg_textf(out, "note: tile %u-%u: the detector dropped %llu touches or clocks\n", t->x, t->y,
                      (unsigned long long)wg_races_forgotten(t->races));
@@ -114,6 +140,9 @@ static void report_text(wg_abi_check *c, wg_text *out)
     }
     if (c->unwatched)
         wg_textf(out, "note: no memory to watch %u further tiles\n", c->unwatched);
+    if (without)
+        wg_textf(out, "note: %zu report%s about tt-metal's firmware alone %s left out\n", without,
+                 without == 1 ? "" : "s", without == 1 ? "is" : "are");
     wg_textf(out, "%zu race report%s on %u tile%s\n", reports, reports == 1 ? "" : "s", c->tiles,
              c->tiles == 1 ? "" : "s");
 }
@@ -135,11 +164,14 @@ static void report_json(wg_abi_check *c, wg_text *out)
         wg_json_uint(j, "y", t->y);
         wg_json_open(j, "races", '[');
         for (size_t k = 0; k < wg_races_count(t->races); k++) {
+            if (left_out(c, i, wg_races_at(t->races, k)))
+                continue;
             wg_json_open(j, NULL, '{');
             wg_race_json(&w, wg_races_at(t->races, k), j);
             wg_json_close(j, '}');
         }
         wg_json_close(j, ']');
+        wg_json_uint(j, "about_firmware", firmware_reports(c, i));
         wg_json_uint(j, "forgotten", wg_races_forgotten(t->races));
         wg_json_uint(j, "detector_bytes", wg_races_bytes(t->races));
         wg_json_close(j, '}');

@@ -15,7 +15,7 @@
 
 struct wg_abi_gdb {
     wg_grid *grid;
-    wg_abi_symbols *symbols;
+    wg_abi_code code;   /* of no tile */
     int listener, line; /* line: -1 while not connected */
     bool waits;
     wg_debug *d;
@@ -47,7 +47,7 @@ wg_abi_gdb *wg_abi_gdb_begin(wg_grid *grid, const char *text, wg_abi_symbols *sy
         free(g);
         return NULL;
     }
-    *g = (wg_abi_gdb){.grid = grid, .symbols = symbols, .listener = listener, .line = -1, .waits = waits};
+    *g = (wg_abi_gdb){.grid = grid, .code = {symbols, NULL}, .listener = listener, .line = -1, .waits = waits};
     *port = ntohs(address.sin_port);
     return g;
 }
@@ -98,8 +98,8 @@ static bool somebody(wg_abi_gdb *g)
                                 .grid = g->grid,
                                 .host = &host,
                                 .user = g,
-                                .source = g->symbols ? wg_abi_symbols_source : NULL,
-                                .source_user = g->symbols};
+                                .source = g->code.symbols ? wg_abi_symbols_source : NULL,
+                                .source_user = &g->code};
     if (wg_debug_open(&desc, &g->d) == WG_OK && wg_gdb_open(g->d, g->line, g->line, &g->server) == WG_OK)
         return true;
     hang_up(g);

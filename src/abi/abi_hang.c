@@ -6,6 +6,7 @@
 
 #include "abi/abi_check.h"
 #include "explain/pages.h"
+#include "metal/launched.h"
 #include "text/hang_text.h"
 
 /*
@@ -17,6 +18,7 @@ enum { MOST_VERDICTS = 3, WIDTH = 100 }; /* on standard error */
 
 typedef struct watched {
     wg_device *dev;
+    wg_abi_code code;
     unsigned x, y;
     wg_history history;
     wg_pages pages;
@@ -65,7 +67,8 @@ void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
         t->history.place = wg_abi_symbols_place;
         t->history.source = wg_abi_symbols_source;
     }
-    t->history.place_user = h->symbols;
+    t->code = (wg_abi_code){h->symbols, dev};
+    t->history.place_user = &t->code;
     h->tile[h->tiles++] = t;
     t->pages.dev = dev;
     if (!h->path)
@@ -82,7 +85,7 @@ static wg_race_words words_of(const wg_abi_hang *h, unsigned i)
     const wg_device *dev = h->tile[i]->dev;
     return (wg_race_words){.arch = wg_grid_arch(h->grid),
                            .dev = dev,
-                           .user = h->symbols,
+                           .user = &h->tile[i]->code,
                            .source = has_symbols(dev) ? wg_abi_symbols_source : NULL};
 }
 
@@ -128,7 +131,7 @@ static void full_json(wg_abi_hang *h, bool hung, wg_text *out)
     wg_json_close(j, '}');
 }
 
-static void cores_text(wg_abi_hang *h, wg_text *out)
+static void cores_text(wg_abi_hang *h, watched *t, wg_text *out)
 {
     char place[256];
     for (unsigned core = 0; core < WG_CORES; core++) {
@@ -136,33 +139,44 @@ static void cores_text(wg_abi_hang *h, wg_text *out)
         if (c->info.in_reset)
             continue;
         *place = 0;
-        if (has_symbols(h->hang.dev))
-            wg_abi_symbols_place(h->symbols, core, c->info.pc, place, sizeof place);
+        if (has_symbols(t->dev))
+            wg_abi_symbols_place(&t->code, core, c->info.pc, place, sizeof place);
         wg_textf(out, "    core %-3s at 0x%08x%s%s: %s\n", wg_agent_name_of(h->hang.dev, core), c->info.pc,
                  *place ? " in " : "", place, c->waits ? c->why : "parked");
     }
 }
 
-/* One paragraph per verdict, with the tiles that share it. True if there is any. */
+/* A kernel of tt-metal was launched on it. */
+static bool has_kernels(const wg_device *dev)
+{
+    wg_metal_launched m;
+    return dev->tile->spec->kind == WG_TILE_TENSIX &&
+           wg_metal_read_launch(dev->arch->id, NULL, dev->tile->l1, dev->tile->spec->l1_bytes, &m);
+}
+
+/* One paragraph per verdict, with the tiles that share it; of tiles without kernels only if no kernel waits. True if there is any. */
 static bool verdicts(wg_abi_hang *h, bool hung, why_told why, wg_text *out)
 {
     char *story[MOST_VERDICTS] = {0};
-    unsigned told = 0, first[MOST_VERDICTS], same[MOST_VERDICTS] = {0}, more = 0;
+    unsigned told = 0, first[MOST_VERDICTS], same[MOST_VERDICTS] = {0}, more = 0, of_kernels = 0;
     wg_text text[MOST_VERDICTS] = {{0}};
-    for (unsigned i = 0; i < h->tiles; i++) {
-        if (!inspect(h, i, hung) || (why == LEAVING && h->hang.outside))
+    for (unsigned turn = 0; turn < 2 * h->tiles; turn++) {
+        const unsigned i = turn % h->tiles;
+        if (has_kernels(h->tile[i]->dev) != (turn < h->tiles) || !inspect(h, i, hung) ||
+            (why == LEAVING && h->hang.outside))
             continue;
         unsigned k = 0;
         while (k < told && (!hung || !story[k] || strcmp(story[k], h->hang.story) != 0))
             k++;
         if (k < told) {
             same[k]++;
-        } else if (told == MOST_VERDICTS) {
+        } else if (told == MOST_VERDICTS || (turn >= h->tiles && of_kernels)) {
             more++;
         } else {
             story[told] = strdup(h->hang.story);
             first[told] = i;
-            cores_text(h, &text[told++]);
+            cores_text(h, h->tile[i], &text[told++]);
+            of_kernels += turn < h->tiles;
         }
     }
     for (unsigned k = 0; k < told; k++) {

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
-#include "elf/elf.h"
+#include "abi/abi_beside.h"
+#include "abi/abi_cache.h"
 #include "text/core_name.h"
 #include "text/race_text.h"
 
@@ -15,11 +17,8 @@ enum { MOST_FILES = 64 };
 
 struct wg_abi_symbols {
     void *library;
-    wg_elf *(*open)(const char *, char *, size_t);
-    void (*close)(wg_elf *);
-    const wg_elf_symbol *(*function)(const wg_elf *, uint32_t);
-    bool (*line)(wg_elf *, uint32_t, wg_elf_line *);
-    unsigned (*inlined)(wg_elf *, uint32_t, wg_elf_call *, unsigned);
+    wg_abi_elf elf;
+    wg_abi_cache *cache; /* NULL: no folder */
     unsigned files;
     struct {
         unsigned core;
@@ -28,24 +27,16 @@ struct wg_abi_symbols {
 };
 
 /* dlsym() returns data pointers; ISO C has no other conversion from them to function pointers. */
-#define FUNCTION(s, member, name) (*(void **)&(s)->member = dlsym((s)->library, name))
+#define FUNCTION(s, member, name) (*(void **)&(s)->elf.member = dlsym((s)->library, name))
 
-/* The library is in the same folder as this one. */
 static bool load(wg_abi_symbols *s)
 {
-    static const char name[] = "libwaitgate_symbols.so";
-    char path[4096];
-    Dl_info here;
-    const char *slash = dladdr((const void *)&wg_abi_symbols_open, &here) ? strrchr(here.dli_fname, '/') : NULL;
-    int length =
-        slash ? snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname, name) : 0;
-    if (length > 0 && (size_t)length < sizeof path)
-        s->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!s->library)
-        s->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    s->library = wg_abi_load_beside("libwaitgate_symbols.so");
     return s->library && FUNCTION(s, open, "wg_elf_open_file") && FUNCTION(s, close, "wg_elf_close") &&
            FUNCTION(s, function, "wg_elf_function") && FUNCTION(s, line, "wg_elf_line_at") &&
-           FUNCTION(s, inlined, "wg_elf_inlined_at");
+           FUNCTION(s, inlined, "wg_elf_inlined_at") && FUNCTION(s, segments, "wg_elf_segments") &&
+           FUNCTION(s, segment_at, "wg_elf_segment_at") && FUNCTION(s, kernel_read, "wg_elf_kernel_read") &&
+           FUNCTION(s, kernel_free, "wg_elf_kernel_free");
 }
 
 /* The core named by CORE=, which is removed, or by the file's name; WG_CORES: none. */
@@ -62,8 +53,23 @@ static unsigned core_of(char **file)
     return wg_core_of_file_name(*file);
 }
 
+static bool add_folder(wg_abi_symbols *s, const char *folder, char *error, size_t bytes)
+{
+    if (s->cache) {
+        snprintf(error, bytes, "`%s` is a second folder", folder);
+        return false;
+    }
+    if (!(s->cache = wg_abi_cache_open(folder, &s->elf)))
+        snprintf(error, bytes, "out of memory");
+    return s->cache != NULL;
+}
+
 static bool add(wg_abi_symbols *s, char *file, char *error, size_t bytes)
 {
+    struct stat about;
+    const size_t length = strlen(file);
+    if ((length && file[length - 1] == '/') || (stat(file, &about) == 0 && S_ISDIR(about.st_mode)))
+        return add_folder(s, file, error, bytes); /* it may not be there yet: the host makes its cache */
     unsigned core = core_of(&file);
     if (core == WG_CORES) {
         snprintf(error, bytes, "which core is `%s` for? Put b=, nc=, t0=, t1= or t2= before it", file);
@@ -73,7 +79,7 @@ static bool add(wg_abi_symbols *s, char *file, char *error, size_t bytes)
         snprintf(error, bytes, "there are more than %d files", MOST_FILES);
         return false;
     }
-    wg_elf *elf = s->open(file, error, bytes);
+    wg_elf *elf = s->elf.open(file, error, bytes);
     if (!elf)
         return false;
     s->file[s->files].core = core;
@@ -113,7 +119,9 @@ wg_abi_symbols *wg_abi_symbols_open(const char *list, char *error, size_t bytes)
 void wg_abi_symbols_close(wg_abi_symbols *s)
 {
     for (unsigned i = 0; s && i < s->files; i++)
-        s->close(s->file[i].elf);
+        s->elf.close(s->file[i].elf);
+    if (s)
+        wg_abi_cache_close(s->cache);
     if (s && s->library)
         dlclose(s->library);
     free(s);
@@ -125,26 +133,32 @@ void wg_abi_symbols_each(wg_abi_symbols *s, void (*each)(void *user, unsigned co
         each(user, s->file[i].core, s->file[i].elf);
 }
 
-bool wg_abi_symbols_source(void *symbols, unsigned core, uint32_t pc, wg_source *out)
+static bool source_in(wg_abi_symbols *s, wg_elf *elf, uint32_t pc, wg_source *out)
 {
-    wg_abi_symbols *s = symbols;
-    *out = (wg_source){0};
-    for (unsigned i = 0; s && i < s->files && !out->function && !out->file; i++) {
-        if (s->file[i].core != core)
-            continue;
-        wg_elf *elf = s->file[i].elf;
-        wg_elf_line line;
-        wg_elf_call call[WG_SOURCE_CALLS];
-        bool known = s->line(elf, pc, &line);
-        unsigned calls = s->inlined(elf, pc, call, WG_SOURCE_CALLS);
-        *out = wg_source_of(pc, s->function(elf, pc), known ? &line : NULL, call, calls);
-    }
+    wg_elf_line line;
+    wg_elf_call call[WG_SOURCE_CALLS];
+    bool known = s->elf.line(elf, pc, &line);
+    unsigned calls = s->elf.inlined(elf, pc, call, WG_SOURCE_CALLS);
+    *out = wg_source_of(pc, s->elf.function(elf, pc), known ? &line : NULL, call, calls);
     return out->function || out->file;
 }
 
-const char *wg_abi_symbols_place(void *symbols, unsigned core, uint32_t pc, char *room, size_t bytes)
+bool wg_abi_symbols_source(void *user, unsigned core, uint32_t pc, wg_source *out)
+{
+    const wg_abi_code *code = user;
+    wg_abi_symbols *s = code->symbols;
+    uint32_t address;
+    *out = (wg_source){0};
+    for (unsigned i = 0; s && i < s->files; i++)
+        if (s->file[i].core == core && source_in(s, s->file[i].elf, pc, out))
+            return true;
+    wg_elf *elf = s && s->cache && code->dev ? wg_abi_cache_find(s->cache, code->dev, core, pc, &address) : NULL;
+    return elf && source_in(s, elf, address, out);
+}
+
+const char *wg_abi_symbols_place(void *code, unsigned core, uint32_t pc, char *room, size_t bytes)
 {
     wg_source source;
-    wg_abi_symbols_source(symbols, core, pc, &source);
+    wg_abi_symbols_source(code, core, pc, &source);
     return wg_source_text(&source, room, bytes);
 }

@@ -15,15 +15,22 @@ typedef struct wg_abi_symbols wg_abi_symbols;
 
 /*
  * `list`: files separated by commas, each FILE, whose name says which core it is for (brisc, ncrisc, trisc0 …), or
- * CORE=FILE with b, nc, t0, t1 or t2. NULL, with a sentence in `error`, if any of it is invalid.
+ * CORE=FILE with b, nc, t0, t1 or t2; or a folder, in which each kernel's file is found by its content (abi_cache.h). NULL, with a
+ * sentence in `error`, if any of it is invalid.
  */
 wg_abi_symbols *wg_abi_symbols_open(const char *list, char *error, size_t bytes);
 void wg_abi_symbols_close(wg_abi_symbols *s);
-/* Every file with its core; `s` may be NULL. */
+/* Every file with its core, without those in folders; `s` may be NULL. */
 struct wg_elf;
 void wg_abi_symbols_each(wg_abi_symbols *s, void (*each)(void *user, unsigned core, struct wg_elf *elf), void *user);
-bool wg_abi_symbols_source(void *s, unsigned core, uint32_t pc, wg_source *out);
-/* "main+0x1c (kernel.c:42)"; "" if nothing is known, or s is NULL. Returns `room`. */
-const char *wg_abi_symbols_place(void *s, unsigned core, uint32_t pc, char *room, size_t bytes);
+/* Symbols of the code in one tile: the `user` of the functions below. `symbols` may be NULL. */
+struct wg_device;
+typedef struct wg_abi_code {
+    wg_abi_symbols *symbols;
+    const struct wg_device *dev; /* NULL: without those in folders */
+} wg_abi_code;
+bool wg_abi_symbols_source(void *code, unsigned core, uint32_t pc, wg_source *out);
+/* "main+0x1c (kernel.c:42)"; "" if nothing is known. Returns `room`. */
+const char *wg_abi_symbols_place(void *code, unsigned core, uint32_t pc, char *room, size_t bytes);
 
 #endif

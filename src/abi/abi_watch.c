@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <waitgate/tools.h>
 
+#include "abi/abi_beside.h"
 #include "abi/abi_check.h"
 
 struct wg_abi_watch {
@@ -32,16 +33,7 @@ struct wg_abi_watch {
 
 static bool load(wg_abi_watch *w)
 {
-    static const char name[] = "libwaitgate_tools.so.0";
-    char path[4096];
-    Dl_info here;
-    const char *slash = dladdr((const void *)&wg_abi_watch_begin, &here) ? strrchr(here.dli_fname, '/') : NULL;
-    int length =
-        slash ? snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname, name) : 0;
-    if (length > 0 && (size_t)length < sizeof path)
-        w->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!w->library)
-        w->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    w->library = wg_abi_load_beside("libwaitgate_tools.so.0");
     return w->library && FUNCTION(w, version, "wg_version") && FUNCTION(w, begin, "wg_watch_begin") &&
            FUNCTION(w, tile, "wg_watch_tile") && FUNCTION(w, elf, "wg_watch_elf") && FUNCTION(w, end, "wg_watch_end") &&
            FUNCTION(w, profile, "wg_watch_profile") && FUNCTION(w, report, "wg_watch_report") &&

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "chip/chip.h"
 #include "metal/metal.h"
 
 typedef struct description {
@@ -27,6 +28,18 @@ static const char features[] = "features:\n  noc:\n    translation_id_enabled: T
                                "    inline_srca_trans_without_srca_trans_instr: True\n  math:\n"
                                "    dst_size_alignment: 32768\n  packer:\n    version: 2\n  overlay:\n    version: 2\n";
 
+/* BH has a second PCI Express tile, without a host: a host's table of the tiles that are no workers has no room for it. */
+static bool has_host(const wg_grid *g, unsigned x, unsigned y)
+{
+    const wg_chip *chip = &wg_chips[wg_grid_arch(g)];
+    return x == chip->pcie_x && y == chip->pcie_y;
+}
+
+static bool is_listed(const wg_grid *g, unsigned x, unsigned y, wg_tile_kind kind)
+{
+    return wg_grid_kind(g, x, y) == kind && (kind != WG_TILE_PCIE || has_host(g, x, y));
+}
+
 /* The tiles of a kind, in the order of their indices. */
 static void tiles(const wg_grid *g, const char *key, wg_tile_kind kind)
 {
@@ -36,7 +49,7 @@ static void tiles(const wg_grid *g, const char *key, wg_tile_kind kind)
     for (unsigned index = 0; index < all; index++)
         for (unsigned y = 0; y < wg_grid_height(g); y++)
             for (unsigned x = 0; x < wg_grid_width(g); x++)
-                if (wg_grid_kind(g, x, y) == kind && wg_grid_index(g, x, y) == index) {
+                if (is_listed(g, x, y, kind) && wg_grid_index(g, x, y) == index) {
                     printf("%s%u-%u", first ? "" : ", ", x, y);
                     first = false;
                 }

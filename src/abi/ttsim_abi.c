@@ -10,6 +10,7 @@
  *                         stop       time stands still after a finding at or above a warning
  *                         exit       end the process with status 2
  *     WAITGATE_CLOCKS_PER_READ=N     every read from a BAR is followed by N clocks (default 0)
+ *     WAITGATE_CLOCKS_PER_CALL=N     libttsim_clock advances no fewer than N clocks (default 0)
  *     WAITGATE_THREADS=N             host threads that compute (default 1); results do not depend on it
  *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
  *     WAITGATE_CHECK=FILE            a race detector for every tile; its report goes to FILE when libttsim_exit is called or
@@ -23,6 +24,7 @@
  *     WAITGATE_GDB=PORT              gdb may connect to this port of the loopback address (0: any) and stops the run between two cycles,
  *                                    in the host's calls that advance time; PORT,wait: the first of them waits for it
  *     WAITGATE_ELF=LIST              ELF files for its symbols: [CORE=]FILE, separated by commas
+ *                                    (or a folder in which they are found by their code)
  *     WAITGATE_PROFILE=silicon|documented   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
  *
  * An invalid value is reported, and counts as a warning (WAITGATE_ON_FINDING).
@@ -38,6 +40,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abi/abi_check.h"
@@ -77,7 +80,7 @@ static struct {
     wg_cluster *cluster; /* NULL: there is one chip */
     bool stopped;        /* by a finding, WAITGATE_ON_FINDING=stop */
     on_finding on_finding;
-    uint32_t clocks_per_read;
+    uint32_t clocks_per_read, clocks_per_call;
     wg_abi_symbols *symbols; /* NULL: none */
     wg_abi_gdb *gdb;         /* NULL: not requested */
     bool inside;             /* a call is active: a further call comes from a DMA callback */
@@ -145,15 +148,25 @@ static void leave(void)
  */
 static const int signals[] = {SIGINT, SIGTERM};
 enum { SIGNALS = sizeof signals / sizeof *signals };
+static struct timespec signalled_at;
 
+/* timeout(1) sends its signal twice, to the process and to its group: what follows within a second is the same signal. */
 static void note_signal(int number)
 {
     static const char said[] =
         "\nwaitgate: the report follows in the host's next call; a second signal ends the process\n";
-    int before = errno;
-    signalled = number;
-    ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
-    (void)written;
+    const int before = errno;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!signalled) {
+        signalled = number;
+        signalled_at = now;
+        ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
+        (void)written;
+    } else if (now.tv_sec - signalled_at.tv_sec + (now.tv_nsec >= signalled_at.tv_nsec) > 1) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
     errno = before;
 }
 
@@ -165,7 +178,7 @@ static bool is_ours(int number)
 
 static void take_signals(void)
 {
-    struct sigaction now, ours = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction now, ours = {.sa_handler = note_signal};
     sigemptyset(&ours.sa_mask);
     signalled = 0;
     for (unsigned i = 0; i < SIGNALS; i++)
@@ -512,6 +525,7 @@ ABI void libttsim_init(void)
     abi.exit_later = false;
     abi.on_finding = finding_policy(&bad);
     abi.clocks_per_read = (uint32_t)number_from("WAITGATE_CLOCKS_PER_READ", UINT32_MAX, &bad);
+    abi.clocks_per_call = (uint32_t)number_from("WAITGATE_CLOCKS_PER_CALL", UINT32_MAX, &bad);
     if (!wg_abi_cluster_read(&all, WG_TTSIM_ARCH, named && *named ? named : NULL, error, sizeof error)) {
         say("%s is ignored, there is one chip: %s", named && *named ? named : "cluster_descriptor.yaml", error);
         wg_abi_cluster_free(&all);
@@ -651,7 +665,7 @@ ABI void libttsim_clock(uint32_t clocks)
 {
     if (!enter("libttsim_clock"))
         return;
-    clock_on(clocks);
+    clock_on(clocks > abi.clocks_per_call ? clocks : abi.clocks_per_call);
     leave();
 }
 
@@ -721,7 +735,8 @@ ABI void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void *from, uint32_t si
         return;
     chip *c = of_address(paddr);
     wg_card_write(c->card, paddr, from, size);
-    written();
+    if (!wg_card_aims(c->card, paddr)) /* tt-umd aims a window before each read */
+        written();
     report_access(c);
     leave();
 }

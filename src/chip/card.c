@@ -337,6 +337,14 @@ static uint32_t niu1_word(wg_model *m, uint64_t offset, uint32_t value, bool wri
     return wg_model_niu(m, 1, (uint32_t)offset, value, write);
 }
 
+bool wg_card_aims(const wg_card *card, uint64_t address)
+{
+    unsigned bar;
+    uint64_t offset;
+    return find_bar(card, address, &bar, &offset) && bar == 0 && offset >= card->chip->tlb_config &&
+           offset - card->chip->tlb_config < 4 * (uint64_t)card->chip->tlb_words;
+}
+
 /* Accesses BAR 2 and the registers in BAR 0. Returns the bytes served; 0: none. */
 static size_t registers(wg_card *card, unsigned bar, uint64_t offset, uint8_t *data, size_t bytes, bool write)
 {

@@ -104,6 +104,8 @@ struct wg_card {
 };
 
 /* Reports one occurrence, at the tile or, with x == WG_NOWHERE, the host; equal ones (code, tile, subject) are counted. */
+/* Is it a register of the windows, whose write changes nothing on the chip? */
+bool wg_card_aims(const wg_card *card, uint64_t address);
 void wg_card_find(wg_card *card, wg_finding_code code, unsigned x, unsigned y, uint64_t subject, uint64_t value,
                   const char *format, ...) __attribute__((format(printf, 7, 8)));
 /* Reports an access to a register that is not modelled. */

@@ -27,7 +27,9 @@ void wg_hang_find_kernels(graph *g)
     g->has_launched =
         t->spec->kind == WG_TILE_TENSIX &&
         wg_metal_read_launch(g->dev->arch->id, g->history->metal_layout, t->l1, t->spec->l1_bytes, &g->launched);
-    bool rest = g->has_launched;
+    bool rest =
+        g->has_launched || (t->spec->kind == WG_TILE_TENSIX &&
+                            wg_metal_is_unused(g->dev->arch->id, g->history->metal_layout, t->l1, t->spec->l1_bytes));
     for (unsigned core = 0; core < WG_CORES; core++)
         rest = rest && !in_kernel(g, core);
     for (unsigned i = 0; i < WG_THREADS; i++) /* firmware waits for what a kernel has left there */

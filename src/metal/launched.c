@@ -20,14 +20,41 @@ static uint64_t get(const memory *m, uint32_t address, unsigned bytes)
     return value;
 }
 
+#define ITEM_OF(name) v[WG_METAL_ITEM_##name]
+
+static uint32_t message_at(const memory *m, const uint32_t *v)
+{
+    return ITEM_OF(launch) + ITEM_OF(launch_bytes) * (uint32_t)(get(m, ITEM_OF(launch_read), 4) & 7);
+}
+
+static bool is_here(const memory *m, const uint32_t *v)
+{
+    return get(m, ITEM_OF(core_info) + ITEM_OF(core_info_magic), 4) == ITEM_OF(magic_worker);
+}
+
+bool wg_metal_is_firmware(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes, unsigned core,
+                          uint32_t pc)
+{
+    const memory m = {l1, l1_bytes};
+    const uint32_t *v = items ? items : wg_metal_default_layout(arch);
+    const bool own_ram = core == WG_CORE_NC && ITEM_OF(nc_iram) && pc >= ITEM_OF(nc_iram);
+    return is_here(&m, v) && pc - ITEM_OF(config) >= ITEM_OF(config_bytes) && !own_ram;
+}
+
+bool wg_metal_is_unused(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes)
+{
+    const memory m = {l1, l1_bytes};
+    const uint32_t *v = items ? items : wg_metal_default_layout(arch);
+    return is_here(&m, v) && get(&m, ITEM_OF(go) + 3, 1) == ITEM_OF(signal_done) &&
+           !get(&m, message_at(&m, v) + ITEM_OF(enables), 4);
+}
+
 bool wg_metal_read_launch(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes,
                           wg_metal_launched *out)
 {
     const memory m = {l1, l1_bytes};
     const uint32_t *v = items ? items : wg_metal_default_layout(arch);
-#define ITEM_OF(name) v[WG_METAL_ITEM_##name]
-    const uint32_t message = ITEM_OF(launch) + ITEM_OF(launch_bytes) * (uint32_t)(get(&m, ITEM_OF(launch_read), 4) & 7),
-                   enables = (uint32_t)get(&m, message + ITEM_OF(enables), 4),
+    const uint32_t message = message_at(&m, v), enables = (uint32_t)get(&m, message + ITEM_OF(enables), 4),
                    config = (uint32_t)get(&m, message + ITEM_OF(config_base), 4);
     *out = (wg_metal_launched){0};
     const uint32_t signal = (uint32_t)get(&m, ITEM_OF(go) + 3, 1);
@@ -44,6 +71,7 @@ bool wg_metal_read_launch(wg_arch_id arch, const uint32_t *items, const uint8_t 
             return false;
         out->kernel[c].address = c == WG_CORE_NC && ITEM_OF(nc_iram) ? ITEM_OF(nc_iram) : config + text;
         out->kernel[c].bytes = bytes;
+        out->kernel[c].in_l1 = config + text;
     }
     out->cbs = config + (uint32_t)get(&m, message + ITEM_OF(local_cbs), 2);
     out->cb_mask = get(&m, message + ITEM_OF(cb_mask), 8);
@@ -51,8 +79,8 @@ bool wg_metal_read_launch(wg_arch_id arch, const uint32_t *items, const uint8_t 
     out->semaphore_step = ITEM_OF(l1_align) ? ITEM_OF(l1_align) : 1;
     out->semaphore_end = out->cbs;
     return true;
-#undef ITEM_OF
 }
+#undef ITEM_OF
 
 uint32_t wg_metal_cb_pages(const wg_metal_launched *launched, const uint8_t *l1, uint32_t l1_bytes, unsigned cb)
 {

@@ -11,6 +11,7 @@
 typedef struct wg_metal_launched {
     struct {
         uint32_t address, bytes; /* code address; bytes 0: no kernel */
+        uint32_t in_l1;          /* where the host has put it */
     } kernel[WG_CORES];
     uint32_t cbs;        /* address of the circular buffers' configurations */
     uint64_t cb_mask;    /* those in use */
@@ -21,6 +22,11 @@ typedef struct wg_metal_launched {
 /* `items`: the layout; NULL: the built-in one. False: no plausible launch message. */
 bool wg_metal_read_launch(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes,
                           wg_metal_launched *out);
+/* tt-metal's firmware is here, has started, and was given no kernel. */
+bool wg_metal_is_unused(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes);
+/* tt-metal's firmware is here, and the core executes it, rather than a kernel, at pc. */
+bool wg_metal_is_firmware(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes, unsigned core,
+                          uint32_t pc);
 /* The capacity of a circular buffer in pages; 0: unknown. */
 uint32_t wg_metal_cb_pages(const wg_metal_launched *m, const uint8_t *l1, uint32_t l1_bytes, unsigned cb);
 const uint32_t *wg_metal_layout_of(const wg_metal *m);

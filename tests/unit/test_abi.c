@@ -236,6 +236,19 @@ static void test_clocks_per_read(void **state)
     end(&l);
 }
 
+/* WAITGATE_CLOCKS_PER_CALL is the least that a call advances. */
+static void test_clocks_per_call(void **state)
+{
+    setenv("WAITGATE_CLOCKS_PER_CALL", "50", 1);
+    lib l = start(state);
+    unsetenv("WAITGATE_CLOCKS_PER_CALL");
+    l.clock(1);
+    assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), 50);
+    l.clock(70);
+    assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), 120);
+    end(&l);
+}
+
 /* WAITGATE_ON_FINDING=stop: time stops after the cycle of a finding; continue continues. */
 static void test_on_finding(void **state)
 {
@@ -393,6 +406,40 @@ static void test_check(void **state)
     }
 }
 
+/* Behind tt-metal's host, reports about its firmware alone are left out. */
+static void test_check_firmware(void **state)
+{
+    enum { KERNEL = 0xB000 };
+    for (unsigned metal = 0; metal < 2; metal++) {
+        char path[64], text[1 << 14] = "";
+        snprintf(path, sizeof path, "/tmp/wg_abi_check_firmware_%ld", (long)getpid());
+        setenv("WAITGATE_CHECK", path, 1);
+        lib l = start(state);
+        unsetenv("WAITGATE_CHECK");
+        rv p = rv_at(0), kernel = rv_at(KERNEL);
+        for (unsigned i = 0; i < 2; i++) {
+            rv *of = i ? &kernel : &p;
+            rv_li(of, T0, 0x30000 + 0x100 * i);
+            rv_lw(of, A0, 0, T0); /* nobody has written it */
+            rv_add(of, A0, A0, A0);
+        }
+        rv_li(&p, T1, KERNEL);
+        rv_word(&p, 0x67 | T1 << 15); /* jr t1 */
+        rv_done(&kernel);
+        prepare(&l, &p);
+        put(&l, kernel.base, kernel.word, 4 * kernel.n);
+        if (metal)
+            put32(&l, (l.arch == WG_ARCH_BH ? 0xAD0 : 0xA00) + 240, 0x50EC09A3);
+        put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+        l.clock(600);
+        end(&l);
+        take_file(path, text, sizeof text);
+        assert_int_equal(strstr(text, "L1 0x030000") == NULL, metal);
+        assert_int_equal(strstr(text, "note: 1 report about tt-metal's firmware alone is left out") != NULL, metal);
+        assert_non_null(strstr(text, "L1 0x030100"));
+    }
+}
+
 /* WAITGATE_CHECKS: checks other than races. Data written by the host counts as initialised. */
 static void test_checks(void **state)
 {
@@ -431,11 +478,13 @@ static const wg_test tests[] = {
     WG_TEST(test_fork, WG_BH | WG_WH, ""),
     WG_TEST(test_nonsense, WG_BH | WG_WH, ""),
     WG_TEST(test_clocks_per_read, WG_BH | WG_WH, ""),
+    WG_TEST(test_clocks_per_call, WG_BH | WG_WH, ""),
     WG_TEST(test_on_finding, WG_BH | WG_WH, ""),
     WG_TEST(test_exit_on_finding, WG_BH | WG_WH, ""),
     WG_TEST(test_bad_environment, WG_BH | WG_WH, ""),
     WG_TEST(test_profile, WG_BH | WG_WH, ""),
     WG_TEST(test_check, WG_BH | WG_WH, ""),
     WG_TEST(test_checks, WG_BH | WG_WH, ""),
+    WG_TEST(test_check_firmware, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi", tests)
