@@ -262,7 +262,7 @@ bool wg_elf_kernel_read(const wg_elf *elf, wg_elf_kernel *out, char *error, size
     right = right && read_image(&r);
     if (right && !(r.last = calloc(r.symbols + 1, sizeof *r.last)))
         right = fail(&r, "out of memory", 0);
-    if (right)
+    if (right && r.count)
         qsort(r.list, r.count, sizeof *r.list, by_offset);
     for (size_t i = 0; right && i < r.count; i++)
         right = translate(&r, i);
