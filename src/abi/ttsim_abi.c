@@ -323,7 +323,7 @@ static wg_profile profile_from(bool *bad)
         return WG_PROFILE_SILICON;
     if (!strcmp(text, "documented"))
         return WG_PROFILE_DOCUMENTED;
-    say("WAITGATE_PROFILE=%s is none of documented, silicon: ignored", text);
+    say("WAITGATE_PROFILE=%s is ignored: it is documented or silicon (a profile's file is WAITGATE_COST_PROFILE)", text);
     *bad = true;
     return WG_PROFILE_DEFAULT;
 }

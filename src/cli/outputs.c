@@ -18,6 +18,13 @@ static size_t without_zst(const char *path)
     return ends_in(path, n, ".zst") ? n - 4 : n;
 }
 
+static bool has_ending(const char *path, size_t length)
+{
+    while (length && path[length - 1] != '/' && path[length - 1] != '.')
+        length--;
+    return length && path[length - 1] == '.';
+}
+
 bool wg_trace_is_konata(const char *path) { return path && ends_in(path, without_zst(path), ".kanata"); }
 
 const char *wg_trace_wanted(const wg_args *args)
@@ -64,6 +71,11 @@ static bool open_trace(wg_outputs *o, const char *path, wg_arch_id arch, wg_text
         o->trace->out.write_user = o->packed;
     }
     o->konata = wg_trace_is_konata(path);
+    if (!o->konata && has_ending(path, length) && !ends_in(path, length, ".pftrace") &&
+        !ends_in(path, length, ".json")) {
+        wg_textf(error, "waitgate: %s: a trace's name ends in .json, .pftrace or .kanata, and .zst after that\n", path);
+        return false;
+    }
     if (!o->konata)
         wg_trace_file_begin(o->trace, ends_in(path, length, ".pftrace") ? &wg_trace_proto : &wg_trace_json,
                             arch == WG_ARCH_WH ? "wh" : "bh");

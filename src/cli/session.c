@@ -188,6 +188,10 @@ static bool read_files(wg_session *s, wg_text *error)
             continue;
         }
         unsigned core = wg_core_of_file_name(path);
+        if (core == WG_CORES && wg_is_chip_file(path)) {
+            wg_textf(error, "waitgate: %s is a chip file; this command takes the programs of one tile\n", path);
+            return false;
+        }
         if (core == WG_CORES) {
             wg_textf(error,
                      "waitgate: which core is `%s` for? Use --brisc, --ncrisc, --trisc0, --trisc1 or --trisc2 (or "

@@ -35,6 +35,17 @@ def run(d, *args, limits=(), status=6):
 
 
 @test
+def what_does_not_go_with_a_chip_file(d):
+    """It is refused in words, not ignored."""
+    (d / "c.yaml").write_text("arch: bh\ntiles: [{at: [1, 2], load: [{address: 0x1000, words: [1]}]}]\n")
+    for words, said in ((["explore", "c.yaml"], "c.yaml is a chip file; this command takes the programs of one tile"),
+                        (["check", "--waits", "c.yaml"], "--waits does not go with a chip file"),
+                        (["trace", "-o", "t.txt", "c.yaml"], "ends in .json, .pftrace or .kanata")):
+        done = subprocess.run([WAITGATE, *words], cwd=d, capture_output=True, text=True)
+        assert done.returncode == 6 and said in done.stderr and not (d / "t.txt").exists(), (words, done)
+
+
+@test
 def killed_at_any_moment(d):
     (d / "p.tasm").write_text(PROGRAM)
     args = ["run", "--quiet", "--trace", "t.json", "--log", "l.txt", "--dump", "0x1000:16=d.bin", "p.tasm"]
