@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/debugging.h"
+#include "text/core_name.h"
 
 static bool serve(wg_debugging *g, int in, int out, wg_text *error)
 {
@@ -25,7 +26,19 @@ static bool serve(wg_debugging *g, int in, int out, wg_text *error)
 }
 
 /* One debugger at a time: after a disconnect, the next may connect. */
-static bool serve_port(wg_debugging *g, uint16_t port, wg_text *error)
+/* gdb reads symbols from files itself: the commands that name them. */
+static void print_symbols(const wg_args *args)
+{
+    static const wg_option cores[] = {WG_OPT_BRISC, WG_OPT_NCRISC, WG_OPT_TRISC0, WG_OPT_TRISC1, WG_OPT_TRISC2};
+    for (size_t i = 0; i < args->files; i++)
+        if (wg_core_of_file_name(args->file[i]) < WG_CORES)
+            fprintf(stderr, "waitgate: symbols for gdb: add-symbol-file %s\n", args->file[i]);
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
+        if (args->value[cores[i]])
+            fprintf(stderr, "waitgate: symbols for gdb: add-symbol-file %s\n", args->value[cores[i]]);
+}
+
+static bool serve_port(wg_debugging *g, const wg_args *args, uint16_t port, wg_text *error)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -42,6 +55,7 @@ static bool serve_port(wg_debugging *g, uint16_t port, wg_text *error)
     }
     fprintf(stderr, "waitgate: gdb may connect: target remote 127.0.0.1:%u (Ctrl-C ends this)\n",
             ntohs(address.sin_port));
+    print_symbols(args);
     wg_interrupt_begin();
     bool ok = true;
     while (ok && !wg_interrupted()) {
@@ -76,7 +90,7 @@ int wg_command_gdb(const wg_args *args, wg_text *out, wg_text *error)
     bool ok = wg_debugging_open(&g, args, NULL, error);
     if (ok) {
         signal(SIGPIPE, SIG_IGN);
-        ok = stdio ? serve(&g, STDIN_FILENO, STDOUT_FILENO, error) : serve_port(&g, (uint16_t)port, error);
+        ok = stdio ? serve(&g, STDIN_FILENO, STDOUT_FILENO, error) : serve_port(&g, args, (uint16_t)port, error);
     }
     wg_debugging_close(&g);
     return ok ? WG_EXIT_DONE : WG_EXIT_ERROR;

@@ -100,7 +100,7 @@ void wg_origin_event(void *user, const wg_event *e)
             add(user, &t);
         break;
     case WG_TOUCH_SEM_VALUE:
-        t.writes = e->how & (WG_TOUCH_WRITE | WG_TOUCH_ATOMIC);
+        t.writes = e->how & (WG_TOUCH_WRITE | WG_TOUCH_POST | WG_TOUCH_GET); /* a read may be atomic, too */
         if (!t.writes)
             break;
         /* fall through */

@@ -44,6 +44,20 @@ def a_breakpoint_in_each_core(d):
         assert 'Thread 2 "NC" (in reset)' in text and re.search(r"cycle \d+; the history begins at 0", text), text
 
 
+@test
+def symbols_of_every_core(d):
+    """The server says which files have symbols, and gdb takes them: a line of a core whose file was not named first."""
+    server = subprocess.Popen([WAITGATE, "gdb", "--listen", "0", *map(str, elfs())], stderr=subprocess.PIPE, text=True)
+    said = [server.stderr.readline() for _ in range(1 + len(CORES))]
+    server.terminate()
+    server.wait()
+    server.stderr.close()
+    commands = [line.split(": ", 2)[2].strip() for line in said[1:]]
+    assert commands == [f"add-symbol-file {f}" for f in elfs()], said
+    text = gdb(d, "\n".join([*commands, "break matmul.c:1", "info breakpoints"]), *elfs())
+    assert "4 locations" in text or text.count("matmul.c") >= 2, text
+
+
 WRONG = """.arch bh
 .core B
     li a0, 0x3000

@@ -146,6 +146,19 @@ wait:
     ttsemget SEMAPHORE_2
     ttsempost SEMAPHORE_2 # BUG
 """),
+    "a post, though a core reads the value later": ("semaphore:2", """.thread 0
+    ttseminit 4, 0, SEMAPHORE_2
+    ttsempost SEMAPHORE_2 # BUG
+.core T2
+    li t0, 0xFFE80028
+    li t1, 200
+again:
+    lw t2, 0(t0)
+    addi t1, t1, -1
+    bnez t1, again
+stop:
+    j stop
+"""),
     "thread configuration": ("threadconfig:0:5", """.thread 0
     ttsetc16 5, 3
     ttsetc16 5, 4 # BUG
