@@ -69,6 +69,7 @@ typedef struct wg_debug_state {
     wg_who who;       /* agent: WG_AGENT_NONE if no particular one */
     uint8_t watch;    /* WG_WATCH_READ, WG_WATCH_WRITE or both, as the watch was set */
     uint32_t address; /* of the watch */
+    uint32_t pc;      /* of the access that a watch has seen: the core has gone on since; 0: not known */
     uint64_t cycle;
     uint64_t begins; /* the earliest cycle that going back can reach */
 } wg_debug_state;

@@ -77,6 +77,23 @@ static void say_end(wg_gdb *g)
     wg_text_free(&text);
 }
 
+/* A store reaches memory some cycles after the core has executed it: says where that was. */
+static void say_access(wg_gdb *g)
+{
+    const wg_debug_state *s = &g->d->state;
+    const unsigned agent = s->who.agent,
+                   core = agent >= WG_AGENT_THREAD0 ? WG_CORE_T0 + agent - WG_AGENT_THREAD0 : agent;
+    char place[256] = "";
+    wg_text text = {.width = 100};
+    if (!s->pc || WG_IS_HOST_PC(s->pc) || agent > WG_AGENT_THREAD2)
+        return;
+    wg_debug_place(g->d, s->who, core, s->pc, place, sizeof place);
+    wg_textf(&text, "waitgate: the access to 0x%08x is by the instruction at 0x%08x%s%s\n", s->address, s->pc,
+             *place ? " in " : "", place);
+    say(g, wg_text_of(&text));
+    wg_text_free(&text);
+}
+
 static void stop_reply(wg_gdb *g, wg_text *out)
 {
     static const char *const watches[] = {"watch", "rwatch", "watch", "awatch"};
@@ -86,6 +103,8 @@ static void stop_reply(wg_gdb *g, wg_text *out)
         g->who = s->who;
     if (why == WG_PAUSE_ENDED || why == WG_PAUSE_FAILED)
         say_end(g);
+    if (why == WG_PAUSE_WATCH)
+        say_access(g);
     wg_textf(out, "T%02xthread:%llx;", why == WG_PAUSE_INTERRUPT ? SIGNAL_INTERRUPT : SIGNAL_TRAP,
              (unsigned long long)wg_gdb_thread(g, g->who));
     if (why == WG_PAUSE_BREAK)

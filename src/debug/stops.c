@@ -211,7 +211,8 @@ static void touched(wg_debug *d, const wg_event *e, place where, uint64_t first,
                  (wg_debug_state){.pause = WG_PAUSE_WATCH,
                                   .who = doer(d, e),
                                   .watch = d->watch[i].how,
-                                  .address = d->watch[i].address},
+                                  .address = d->watch[i].address,
+                                  .pc = e->pc},
                  beside(d, e->cycle));
 }
 

@@ -58,6 +58,16 @@ def symbols_of_every_core(d):
     assert "4 locations" in text or text.count("matmul.c") >= 2, text
 
 
+@test
+def a_watch_names_the_store(d):
+    """The store reaches memory when the core is several instructions further; the console says where it was."""
+    (d / "late.tasm").write_text(".core B\n    li a0, 0x3000\n    li a1, 7\nwrong:\n    sw a1, 0(a0)\nafter:\n"
+                                 + "    addi a2, a2, 1\n" * 20 + "stop:\n    j stop\n")
+    text = gdb(d, "watch *(unsigned *)0x3000\ncontinue\nmonitor cycle", "late.tasm")
+    assert "New value = 7" in text, text
+    assert re.search(r"waitgate: the access to 0x00003000 is by the instruction at 0x\w+ in wrong \(\S*late.tasm:5\)", text), text
+
+
 WRONG = """.arch bh
 .core B
     li a0, 0x3000
