@@ -297,20 +297,21 @@ static void test_exit_on_finding(void **state)
 /* An invalid value is reported, and counts as a warning. */
 static void test_bad_environment(void **state)
 {
-    static const char *const bad[][3] = {{"WAITGATE_SEED", "banana", "not a number"},
-                                         {"WAITGATE_SEED", "-1", "not a number"},
-                                         {"WAITGATE_SEED", "99999999999999999999", "not a number"},
-                                         {"WAITGATE_PROFILE", "silcon", "none of documented, silicon"},
-                                         {"WAITGATE_THREADS", "two", "not a number"},
-                                         {"WAITGATE_THREADS", "4x", "not a number"},
-                                         {"WAITGATE_THREADS", "100000", "not a number"},
-                                         {"WAITGATE_LOCKSTEP", "yes", "not a number"},
-                                         {"WAITGATE_HARVESTED", "0x1FFFFFFFF", "not a number"},
-                                         {"WAITGATE_CLOCKS_PER_READ", "", "not a number"},
-                                         {"WAITGATE_CHECKS", "races", "not a list of race, memory, init, sync"},
-                                         {"WAITGATE_HANG_REPORT", "", "not the name of a file"},
-                                         {"WAITGATE_ELF", "t1=/nowhere/at/all", "is ignored"},
-                                         {"WAITGATE_ON_FINDING", "panic", "none of continue, stop, exit"}};
+    static const char *const bad[][3] = {
+        {"WAITGATE_SEED", "banana", "not a number"},
+        {"WAITGATE_SEED", "-1", "not a number"},
+        {"WAITGATE_SEED", "99999999999999999999", "not a number"},
+        {"WAITGATE_PROFILE", "silcon", "it is documented or silicon (a profile's file is WAITGATE_COST_PROFILE)"},
+        {"WAITGATE_THREADS", "two", "not a number"},
+        {"WAITGATE_THREADS", "4x", "not a number"},
+        {"WAITGATE_THREADS", "100000", "not a number"},
+        {"WAITGATE_LOCKSTEP", "yes", "not a number"},
+        {"WAITGATE_HARVESTED", "0x1FFFFFFFF", "not a number"},
+        {"WAITGATE_CLOCKS_PER_READ", "", "not a number"},
+        {"WAITGATE_CHECKS", "races", "not a list of race, memory, init, sync"},
+        {"WAITGATE_HANG_REPORT", "", "not the name of a file"},
+        {"WAITGATE_ELF", "t1=/nowhere/at/all", "is ignored"},
+        {"WAITGATE_ON_FINDING", "panic", "none of continue, stop, exit"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (unsigned policy = 0; policy < 2; policy++) {
             int out[2], status = -1;
