@@ -8,7 +8,8 @@
 #include "cli/debugging.h"
 #include "debug/gdb.h"
 
-static const char program[] = ".thread 0\n ttsetdmareg 0, 7, 0, 8\n .repeat 40\n ttdmanop\n .endr\n";
+static const char program[] = ".thread 0\n ttsetdmareg 0, 7, 0, 8\n .repeat 40\n ttdmanop\n .endr\n"
+                              ".core B\n li a0, 0x3000\n sw a0, 0(a0)\nstop:\n j stop\n";
 
 static wg_debugging session;
 
