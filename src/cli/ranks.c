@@ -96,6 +96,9 @@ wg_transport *wg_ranks_open(wg_text *error)
     return t;
 }
 
+/* How long a process waits for the end that another one has asked for. */
+enum { ABORT_SECONDS = 10 };
+
 void wg_ranks_close(wg_transport *ranks, int status, wg_text *error)
 {
     if (!ranks)
@@ -105,6 +108,12 @@ void wg_ranks_close(wg_transport *ranks, int status, wg_text *error)
         fflush(stderr);
         error->size = 0;
         ranks->abort(ranks, status);
+    }
+    if (status == WG_EXIT_ERROR) {
+        /* Another process reports the error and aborts. To close MPI meanwhile can leave mpirun waiting forever. */
+        for (unsigned waited = 0; waited < ABORT_SECONDS; waited++)
+            (void)sleep(1);
+        _exit(status);
     }
     ranks->close(ranks);
 }
