@@ -14,6 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arch/arch.h"
+
 enum { MOST_BYTES = 1 << 22 };
 
 /* ---- Words ---- */
@@ -88,19 +90,6 @@ static bool fail(char *error, size_t bytes, const char *what)
     return false;
 }
 
-/* The wg_arch_id of a name; -1: there is none. */
-static int arch_of(const word *name)
-{
-    static const struct {
-        const char *name;
-        wg_arch_id arch;
-    } names[] = {{"blackhole", WG_ARCH_BH}, {"wormhole_b0", WG_ARCH_WH}, {"wormhole", WG_ARCH_WH}};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (says(name, names[i].name))
-            return (int)names[i].arch;
-    return -1;
-}
-
 static bool read_chips(wg_abi_cluster *c, wg_arch_id arch, words w, char *error, size_t bytes)
 {
     word key, value;
@@ -109,10 +98,10 @@ static bool read_chips(wg_abi_cluster *c, wg_arch_id arch, words w, char *error,
     while (next_word(&w, &key)) {
         if (!number_of(&key, WG_ABI_CHIPS - 1, &chip) || !next_word(&w, &value))
             return fail(error, bytes, "`arch` is not a list of chips from 0 to 31 with their architectures");
-        const int named = arch_of(&value);
-        if (named < 0)
+        wg_arch_id named;
+        if (!wg_arch_by_metal_name(value.text, value.length, &named))
             return fail(error, bytes, "`arch` names an architecture other than wormhole_b0 and blackhole");
-        if ((unsigned)named != arch)
+        if (named != arch)
             return fail(error, bytes, "`arch` names another architecture than the library's");
         c->chips = chip >= c->chips ? chip + 1 : c->chips;
     }

@@ -10,18 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "chip/chip.h"
 #include "metal/metal.h"
 
 typedef struct description {
-    const char *arch;
     unsigned long long l1, eth_l1, dram, dram_view;
 } description;
 
 /* By wg_arch_id. */
-static const description about[2] = {
-    [WG_ARCH_BH] = {"BLACKHOLE", 1536 * 1024, 512 * 1024, 4278190080ULL, 4278190080ULL},
-    [WG_ARCH_WH] = {"WORMHOLE_B0", 1464 * 1024, 256 * 1024, 2147483648ULL, 1073741824ULL}};
+static const description about[2] = {[WG_ARCH_BH] = {1536 * 1024, 512 * 1024, 4278190080ULL, 4278190080ULL},
+                                     [WG_ARCH_WH] = {1464 * 1024, 256 * 1024, 2147483648ULL, 1073741824ULL}};
 
 /* The same for both. */
 static const char features[] = "features:\n  noc:\n    translation_id_enabled: True\n  unpacker:\n    version: 2\n"
@@ -104,11 +103,13 @@ static void mirrored(const char *key, unsigned edge)
 
 int main(int argc, char **argv)
 {
-    const wg_arch_id arch = argc == 2 && strcmp(argv[1], "wh") == 0 ? WG_ARCH_WH : WG_ARCH_BH;
+    wg_arch_id arch;
+    if (argc != 2 || !wg_arch_by_name(argv[1], strlen(argv[1]), &arch))
+        return 1;
     const wg_grid_desc desc = {.struct_size = sizeof desc, .arch = arch};
     const description *d = &about[arch];
     wg_grid *g;
-    if (argc != 2 || wg_grid_create(&desc, &g) != WG_OK)
+    if (wg_grid_create(&desc, &g) != WG_OK)
         return 1;
     printf("# Written by gen_soc_descriptor, from the chip that the library models.\n");
     printf("grid:\n  x_size: %u\n  y_size: %u\n\n", wg_grid_width(g), wg_grid_height(g));
@@ -127,7 +128,7 @@ int main(int argc, char **argv)
     mirrored("noc0_x_to_noc1_x", wg_grid_width(g));
     mirrored("noc0_y_to_noc1_y", wg_grid_height(g));
     printf("worker_l1_size:\n  %llu\n\ndram_bank_size:\n  %llu\n\neth_l1_size:\n  %llu\n\narch_name: %s\n\n%s", d->l1,
-           d->dram, d->eth_l1, d->arch, features);
+           d->dram, d->eth_l1, wg_arch_of(arch)->metal_names[0], features);
     wg_grid_destroy(g);
     return 0;
 }

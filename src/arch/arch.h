@@ -7,6 +7,7 @@
 #define WG_ARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <waitgate/waitgate.h>
 #include "arch/tile_spec.h"
@@ -93,8 +94,9 @@ typedef struct wg_timing {
 
 struct wg_arch {
     wg_arch_id id;
-    const char *name;      /* "bh" */
-    const char *long_name; /* "Blackhole A0" */
+    const char *name;           /* "bh" */
+    const char *long_name;      /* "Blackhole A0" */
+    const char *metal_names[2]; /* in tt-metal's files, the usual one first: "BLACKHOLE" */
 
     wg_tile_spec tensix, ethernet;
     uint8_t l1_banks;
@@ -179,8 +181,15 @@ struct wg_arch {
 };
 typedef struct wg_arch wg_arch;
 
+enum { WG_ARCHS = 2 };
 extern const wg_arch wg_arch_bh, wg_arch_wh;
-static inline const wg_arch *wg_arch_of(wg_arch_id id) { return id == WG_ARCH_WH ? &wg_arch_wh : &wg_arch_bh; }
+extern const wg_arch *const wg_archs[WG_ARCHS]; /* by wg_arch_id */
+static inline const wg_arch *wg_arch_of(wg_arch_id id) { return wg_archs[id]; }
+static inline bool wg_arch_known(unsigned id) { return id < WG_ARCHS; }
+
+/* Find an architecture by `name`, or by the name in tt-metal's files; upper and lower case are the same. */
+bool wg_arch_by_name(const char *name, size_t length, wg_arch_id *id);
+bool wg_arch_by_metal_name(const char *name, size_t length, wg_arch_id *id);
 
 /* STALLWAIT's condition mask, which begins at bit 0 and is as wide as the architecture has conditions. */
 static inline uint32_t wg_wait_conditions(const wg_arch *arch, uint32_t word)

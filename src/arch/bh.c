@@ -65,6 +65,7 @@ const wg_arch wg_arch_bh = {
     .id = WG_ARCH_BH,
     .name = "bh",
     .long_name = "Blackhole A0",
+    .metal_names = {"BLACKHOLE"},
 
     .tensix = {.kind = WG_TILE_TENSIX,
                .title = "tile",

@@ -54,6 +54,7 @@ const wg_arch wg_arch_wh = {
     .id = WG_ARCH_WH,
     .name = "wh",
     .long_name = "Wormhole B0",
+    .metal_names = {"WORMHOLE_B0", "WORMHOLE"},
 
     .tensix = {.kind = WG_TILE_TENSIX,
                .title = "tile",

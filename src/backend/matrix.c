@@ -120,6 +120,21 @@ bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch)
     return (unsigned)id < WG_I_COUNT && entries[id].issue && entries[id].archs >> arch & 1;
 }
 
+static bool is_arithmetic(const entry *e) { return e->waits == AB; }
+
+/* The least time in the unit. */
+static unsigned stages_of(const wg_timing *timing, const entry *e)
+{
+    return is_arithmetic(e) ? timing->arithmetic_stages : timing->matrix_stages;
+}
+
+unsigned wg_matrix_occupies(const wg_arch *arch, wg_profile profile, wg_insn_id id)
+{
+    const entry *e = &entries[id];
+    const unsigned latency = e->issue ? e->latency : 1, stages = stages_of(&arch->timing[profile], e);
+    return latency > stages ? latency : stages;
+}
+
 /* ---- Operands ------------------------------------------------------------------------------------- */
 
 void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
@@ -495,9 +510,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     uint32_t extra = 0; /* one-cycle instructions are never delayed: software relies on that */
     if (documented > 1)
         extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_MATRIX, wg_unit_event(&op->insn));
-    bool arithmetic = e->waits == AB;
-    unsigned stages = arithmetic ? t->timing->arithmetic_stages : t->timing->matrix_stages;
-    stages = wg_takes(t, WG_AGENT_MATRIX, insn, stages, 1);
+    const unsigned stages = wg_takes(t, WG_AGENT_MATRIX, insn, stages_of(t->timing, e), 1);
     op->done_at = now + (latency > stages ? latency : stages) + extra;
     op->effect_at = now + (e->effect ? wg_takes(t, WG_AGENT_MATRIX, insn, e->effect, 1) : latency) + extra;
     if (wg_matrix_implements(id, t->arch->id)) {
@@ -515,7 +528,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
 
     if (op->effect >= WG_EFFECT_DST16 && op->effect <= WG_EFFECT_UNDEFINE)
         wg_matrix_order_dst(m, op,
-                            arithmetic
+                            is_arithmetic(e)
                                 ? now + 1 + wg_takes(t, WG_AGENT_MATRIX, insn, t->timing->dst_block_cycles, 0) + extra
                                 : op->effect_at);
     if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE) {

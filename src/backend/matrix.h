@@ -24,10 +24,16 @@
 #include "machine/unit.h"
 #include "machine/matrix_state.h"
 
+struct wg_arch;
 struct wg_tile;
 
 extern const wg_unit_ops wg_matrix_unit;
 bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch);
+/*
+ * The cycles from acceptance until no wait sees the instruction any more. It takes effect earlier, at the latency of its
+ * record, if the unit has more stages than that.
+ */
+unsigned wg_matrix_occupies(const struct wg_arch *arch, wg_profile profile, wg_insn_id id);
 
 /*
  * The first cycle at which the 8-row block of this stored row may be read by PACR or the Matrix Unit;

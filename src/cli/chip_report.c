@@ -4,6 +4,7 @@
  * observers.
  */
 #include "cli/metal_run.h"
+#include "arch/arch.h"
 #include "machine/device.h"
 
 enum { SCHEMA = 1 };
@@ -135,7 +136,7 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
     wg_json_uint(j, "schema", SCHEMA);
     wg_json_text(j, "waitgate", wg_version());
     wg_json_text(j, "program", r->file.name);
-    wg_json_text(j, "arch", r->file.grid.arch == WG_ARCH_WH ? "wh" : "bh");
+    wg_json_text(j, "arch", wg_arch_of(r->file.grid.arch)->name);
     wg_json_text(j, "profile", r->file.grid.profile == WG_PROFILE_SILICON ? "silicon" : "documented");
     wg_json_uint(j, "seed", r->file.grid.seed);
     wg_json_text(j, "result", ended[r->ended]);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "arch/arch.h"
 #include "cli/session.h"
 #include "cli/metal_file.h"
 
@@ -349,9 +350,11 @@ static bool tiles(wg_yaml *p, yaml_node_t *n, void *into)
 
 bool wg_chip_key_arch(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    static const char *const archs[] = {"bh", "wh"};
+    const char *archs[WG_ARCHS];
+    for (unsigned i = 0; i < WG_ARCHS; i++)
+        archs[i] = wg_archs[i]->name;
     unsigned which = 0;
-    bool ok = wg_yaml_choice(p, n, archs, 2, &which);
+    bool ok = wg_yaml_choice(p, n, archs, WG_ARCHS, &which);
     ((wg_chip_file *)into)->grid.arch = (wg_arch_id)which;
     return ok;
 }
@@ -426,14 +429,15 @@ static bool file_harvested(wg_yaml *p, yaml_node_t *n, void *into)
 /* The error in an entry's cores at a tile of this kind; NULL: none. */
 static const char *misplaced(const wg_chip_file *f, const wg_chip_tiles *t, wg_tile_kind kind)
 {
+    const bool one_core = wg_arch_of(f->grid.arch)->ethernet.cores == 1;
     if (kind == WG_TILE_NONE)
         return "";
     if (!wg_chip_runs(t))
         return NULL;
     if (kind == WG_TILE_ETH)
-        return t->of_tensix                                                      ? "; its cores are erisc0 and erisc1"
-               : f->grid.arch == WG_ARCH_WH && (t->program[1] || t->release & 2) ? "; Wormhole's has one core, erisc0"
-                                                                                 : NULL;
+        return t->of_tensix                                    ? "; its cores are erisc0 and erisc1"
+               : one_core && (t->program[1] || t->release & 2) ? "; an Ethernet tile of this chip has one core, erisc0"
+                                                               : NULL;
     return kind == WG_TILE_TENSIX && !t->of_ethernet ? NULL
            : t->of_ethernet                          ? "; erisc0 and erisc1 are cores of Ethernet tiles"
                                                      : "; programs run on Tensix and Ethernet tiles";

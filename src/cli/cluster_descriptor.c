@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cluster_yaml.h"
+#include "arch/arch.h"
 #include "cli/yaml_read.h"
 
 typedef struct descriptor {
@@ -38,10 +39,9 @@ static bool read_archs(wg_yaml *p, yaml_node_t *n, wg_cluster_file *out)
         const char *name = wg_yaml_scalar(p, v, "an architecture");
         if (!name || !wg_yaml_number(p, wg_yaml_node(p, pair->key), WG_CLUSTER_CHIPS - 1, &chip))
             return false;
-        const bool wh = strcasecmp(name, "wormhole_b0") == 0 || strcasecmp(name, "wormhole") == 0;
-        if (!wh && strcasecmp(name, "blackhole") != 0)
+        wg_arch_id arch;
+        if (!wg_arch_by_metal_name(name, strlen(name), &arch))
             return wg_yaml_complain(p, v, "`%.60s` is neither wormhole_b0 nor blackhole", name);
-        const wg_arch_id arch = wh ? WG_ARCH_WH : WG_ARCH_BH;
         if (out->chips && arch != out->base.grid.arch)
             return wg_yaml_complain(p, v, "the chips of a cluster have one architecture");
         out->base.grid.arch = arch;

@@ -10,13 +10,15 @@
 #include <string.h>
 
 #include "cli/cluster_yaml.h"
+#include "arch/arch.h"
 
 enum { DIMENSIONS = 3, CHANNELS = 64 };
 
 typedef struct mesh {
     const char *at, *error; /* NULL, or the error */
     unsigned meshes, dims, types, size[DIMENSIONS], count;
-    bool ring[DIMENSIONS], known, wh;
+    bool ring[DIMENSIONS], known;
+    wg_arch_id arch;
 } mesh;
 
 /* Reads the next word, number, string or bracket; false: end of text. */
@@ -73,8 +75,7 @@ static void take(mesh *m, const char *inside, const char *field, const char *val
     else if (strcmp(inside, "channels") == 0 && strcmp(field, "count") == 0)
         m->count = (unsigned)strtoul(value, NULL, 10);
     else if (strcmp(inside, "mesh_descriptors") == 0 && strcmp(field, "arch") == 0) {
-        m->known = strcmp(value, "WORMHOLE_B0") == 0 || strcmp(value, "BLACKHOLE") == 0;
-        m->wh = value[0] == 'W';
+        m->known = wg_arch_by_metal_name(value, strlen(value), &m->arch);
     }
 }
 
@@ -167,7 +168,7 @@ bool wg_cluster_mesh(wg_cluster_file *out, const char *path, const char *text)
         wg_chip_complain(&out->base, out->topology_mark, "%s: %s", path, m.error);
         return false;
     }
-    out->base.grid.arch = m.wh ? WG_ARCH_WH : WG_ARCH_BH;
+    out->base.grid.arch = m.arch;
     out->chips = (unsigned)chips;
     if (build(out, &m))
         return true;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cluster_hang.h"
+#include "arch/arch.h"
 #include "cli/cluster_run.h"
 
 enum { SCHEMA = 1 };
@@ -197,7 +198,7 @@ static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, wg_text *out
     wg_json_uint(j, "schema", SCHEMA);
     wg_json_text(j, "waitgate", wg_version());
     wg_json_text(j, "program", r->file.base.name);
-    wg_json_text(j, "arch", r->file.base.grid.arch == WG_ARCH_WH ? "wh" : "bh");
+    wg_json_text(j, "arch", wg_arch_of(r->file.base.grid.arch)->name);
     wg_json_text(j, "profile", r->file.base.grid.profile == WG_PROFILE_SILICON ? "silicon" : "documented");
     wg_json_uint(j, "seed", r->file.base.grid.seed);
     wg_json_text(j, "result", ended[r->ended]);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "backend/coverage.h"
 #include "cli/session.h"
 #include "cli/constants.h"
@@ -58,7 +59,7 @@ static bool is_tested(void *user, wg_arch_id arch, const wg_isa_insn *insn)
 {
     const isa_user *u = user;
     size_t length = strlen(insn->name);
-    const char *want = arch == WG_ARCH_WH ? "wh" : "bh";
+    const char *want = wg_arch_of(arch)->name;
     for (const char *line = u->table; line && *line;) {
         const char *end = strchr(line, '\n');
         if (strncmp(line, want, 2) == 0 && line[2] == '\t' && strncmp(line + 3, insn->name, length) == 0 &&

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "cli/commands.h"
 #include "cli/session.h"
 
@@ -166,10 +167,10 @@ static bool explain_word(wg_arch_id arch, const char *word, wg_json *j, wg_text 
         show_topic(&topic, j, out);
         return true;
     }
-    const wg_arch_id other = arch == WG_ARCH_BH ? WG_ARCH_WH : WG_ARCH_BH;
+    const wg_arch_id other = (wg_arch_id)!arch;
     if (wg_isa_by_name(other, word, strlen(word))) {
         wg_textf(error, "waitgate: `%s` exists on %s only: --arch %s\n", word, wg_arch_title(other),
-                 other == WG_ARCH_BH ? "bh" : "wh");
+                 wg_arch_of(other)->name);
         return false;
     }
     const char *best = wg_near_best(&near);

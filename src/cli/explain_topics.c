@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "arch/arch.h"
+#include "backend/matrix.h"
 #include "cli/explain.h"
 #include "report/findings.h"
 #include "text/race_text.h"
@@ -124,13 +125,20 @@ static void add_gate(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
         wg_textf(out, "; issue interval ");
         cycles_text(insn->interval, "varies", out);
     }
-    if (arch == WG_ARCH_BH && insn->ttsync_class != WG_TTSYNC_NONE)
+    if (insn->unit == WG_UNIT_MATRIX) {
+        const wg_arch *of = wg_arch_of(arch);
+        const uint8_t occupies[] = {(uint8_t)wg_matrix_occupies(of, WG_PROFILE_DOCUMENTED, insn->id),
+                                    (uint8_t)wg_matrix_occupies(of, WG_PROFILE_SILICON, insn->id)};
+        out = row(t, "in its unit");
+        cycles_text(occupies, "", out);
+        wg_textf(out, ", until no wait sees it");
+    }
+    if (insn->ttsync_class != WG_TTSYNC_NONE)
         wg_textf(row(t, "Auto TTSync"), "class %u (docs/auto_ttsync.md)", (unsigned)insn->ttsync_class);
 }
 
 static void insn_topic(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
 {
-    static const char *const trees[] = {[WG_ARCH_BH] = "BlackholeA0", [WG_ARCH_WH] = "WormholeB0"};
     t->kind = "instruction";
     wg_textf(&t->title, "%s: %s", insn->name,
              insn->unit == WG_UNIT_FRONTEND ? "an instruction of the frontend"
@@ -144,9 +152,8 @@ static void insn_topic(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
     add_rules(t, insn->name);
     if (insn->page) {
         bool elsewhere = strncmp(insn->page, "../", 3) == 0;
-        wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/%s%s",
-                 trees[insn->page_trees >> arch & 1 ? arch : !arch], elsewhere ? "" : "TensixCoprocessor/",
-                 insn->page + (elsewhere ? 3 : 0));
+        wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/%s%s", wg_isa_page_tree(arch, insn),
+                 elsewhere ? "" : "TensixCoprocessor/", insn->page + (elsewhere ? 3 : 0));
     }
 }
 
@@ -166,7 +173,7 @@ static void block_topic(wg_topic *t, wg_arch_id arch, unsigned bit)
     }
     wg_textf(row(t, "also"), "a wait with all nine bits holds every instruction, NOP included");
     wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/STALLWAIT.md",
-             arch == WG_ARCH_WH ? "WormholeB0" : "BlackholeA0");
+             wg_isa_page_trees[arch]);
 }
 
 typedef struct wait_info {
@@ -201,7 +208,7 @@ static void wait_topic(wg_topic *t, wg_arch_id arch, const wait_info *w)
     if (w->bit[arch] >= 0)
         wg_textf(row(t, "example"), "ttstallwait STALL_CFG, %s", w->symbol);
     wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/STALLWAIT.md",
-             w->bit[WG_ARCH_BH] < 0 ? "WormholeB0" : "BlackholeA0");
+             wg_isa_page_trees[w->bit[arch] < 0 ? !arch : arch]);
 }
 
 /* ---- stalls ---- */
@@ -304,7 +311,7 @@ bool wg_topic_semaphore(wg_topic *t, wg_arch_id arch, unsigned index)
              4 * (SEMAPHORES + index));
     add_rules(t, "SEMPOST");
     wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/SyncUnit.md",
-             arch == WG_ARCH_WH ? "WormholeB0" : "BlackholeA0");
+             wg_isa_page_trees[arch]);
     return true;
 }
 

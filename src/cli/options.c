@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "cli/manual.h"
 
 static const wg_command_info commands[WG_CMD_COUNT] = {
@@ -197,8 +198,8 @@ void wg_args_free(wg_args *args)
 bool wg_args_arch(const wg_args *args, wg_arch_id *arch, wg_text *error)
 {
     const char *text = args->value[WG_OPT_ARCH];
-    *arch = text && strcmp(text, "wh") == 0 ? WG_ARCH_WH : WG_ARCH_BH;
-    if (!text || *arch == WG_ARCH_WH || strcmp(text, "bh") == 0)
+    *arch = WG_ARCH_BH;
+    if (!text || wg_arch_by_name(text, strlen(text), arch))
         return true;
     wg_textf(error, "waitgate: --arch: `%s` is neither bh nor wh\n", text);
     return false;

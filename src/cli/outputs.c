@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "machine/device.h"
 
 static bool ends_in(const char *path, size_t length, const char *suffix)
@@ -78,7 +79,7 @@ static bool open_trace(wg_outputs *o, const char *path, wg_arch_id arch, wg_text
     }
     if (!o->konata)
         wg_trace_file_begin(o->trace, ends_in(path, length, ".pftrace") ? &wg_trace_proto : &wg_trace_json,
-                            arch == WG_ARCH_WH ? "wh" : "bh");
+                            wg_arch_of(arch)->name);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of a run, for people and for programs. The JSON has a schema number; fields are only ever added. */
 #include "cli/session.h"
+#include "arch/arch.h"
 #include "cli/waits.h"
 #include "cli/what_if.h"
 
@@ -495,7 +496,7 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
     wg_json_uint(j, "schema", SCHEMA);
     wg_json_text(j, "waitgate", wg_version());
     wg_json_text(j, "program", s->title);
-    wg_json_text(j, "arch", s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
+    wg_json_text(j, "arch", wg_arch_of(s->desc.arch)->name);
     wg_json_text(j, "profile", s->desc.profile == WG_PROFILE_SILICON ? "silicon" : "documented");
     wg_json_uint(j, "seed", s->desc.seed);
     wg_json_text(j, "result", wg_ended_name(s->ended));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "engine/state_check.h"
 
 enum { VERSION = 1, NAMES = 4096 };
@@ -66,8 +67,8 @@ bool wg_saved_read(wg_session *s, const char *path, wg_text *error)
         return refuse(error, path, "this is not a snapshot that `waitgate run` wrote");
     if (h->version != VERSION)
         return refuse(error, path, "the snapshot is from another version of Waitgate");
-    if (h->machine_bytes != s->saved_bytes - sizeof *h || h->sum != sum_of(h, s->saved_bytes) || h->arch > WG_ARCH_WH ||
-        h->profile > WG_PROFILE_SILICON || h->names[NAMES - 1])
+    if (h->machine_bytes != s->saved_bytes - sizeof *h || h->sum != sum_of(h, s->saved_bytes) ||
+        !wg_arch_known(h->arch) || h->profile > WG_PROFILE_SILICON || h->names[NAMES - 1])
         return refuse(error, path, "the snapshot is cut short or damaged");
     const bool arch_given = s->args->value[WG_OPT_ARCH], profile_given = s->args->value[WG_OPT_PROFILE];
     if (arch_given && h->arch != s->desc.arch) {

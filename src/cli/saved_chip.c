@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "engine/state_check.h"
 
 enum { VERSION = 1, NAME = 4096 };
@@ -60,7 +61,7 @@ bool wg_saved_chip_read(wg_saved_chip *c, const char *path, wg_text *error)
         return refuse(error, path, "the snapshot is from another version of Waitgate");
     const size_t rest = c->bytes - sizeof *h;
     if (h->machine_bytes > rest || h->host_bytes != rest - h->machine_bytes || h->sum != sum_of(h, c->bytes) ||
-        h->arch > WG_ARCH_WH || h->profile > WG_PROFILE_SILICON || h->name[NAME - 1])
+        !wg_arch_known(h->arch) || h->profile > WG_PROFILE_SILICON || h->name[NAME - 1])
         return refuse(error, path, "the snapshot is cut short or damaged");
     c->name = h->name;
     return true;

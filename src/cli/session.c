@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "text/delays.h"
 #include "cli/outputs.h"
 #include "cli/saved.h"
@@ -16,7 +17,7 @@
 #include "machine/device.h"
 #include "isa/asm.h"
 
-const char *wg_arch_title(wg_arch_id arch) { return arch == WG_ARCH_WH ? "Wormhole B0" : "Blackhole A0"; }
+const char *wg_arch_title(wg_arch_id arch) { return wg_arch_of(arch)->long_name; }
 
 static bool complain(wg_text *error, const char *option, const char *value, const char *want)
 {

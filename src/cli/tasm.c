@@ -4,6 +4,7 @@
  * assembles. Every error is collected; reading continues at the next line.
  */
 #include "cli/tasm_internal.h"
+#include "arch/arch.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -425,16 +426,16 @@ static void set_arch(reader *r, wg_tasm_line *l)
     wg_tasm *t = r->t;
     const char *name;
     size_t length = wg_tasm_name(l, &name);
-    bool wh = wg_tasm_is(name, length, "wh");
+    wg_arch_id arch;
     if (!r->first_pass)
         return;
-    if (!wh && !wg_tasm_is(name, length, "bh")) {
+    if (!wg_arch_by_name(name, length, &arch)) {
         wg_tasm_fail(t, l->number, l->at - length + 1, "the architectures are bh and wh");
         return;
     }
     if (t->symbols || t->stream[0].present || t->stream[1].present || t->stream[2].present)
         wg_tasm_fail(t, l->number, 1, ".arch must come before constants and sections");
-    t->arch = wh ? WG_ARCH_WH : WG_ARCH_BH;
+    t->arch = arch;
     t->has_arch = true;
     wg_tasm_end(t, l);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "text/rvdis.h"
 #include "cli/tasm.h"
 #include "elf/elf.h"
@@ -86,7 +87,7 @@ static void write_json(const word_list *l, wg_arch_id arch, wg_text *out)
     wg_json json = {.out = out}, *j = &json;
     wg_json_open(j, NULL, '{');
     wg_json_uint(j, "schema", 1);
-    wg_json_text(j, "arch", arch == WG_ARCH_WH ? "wh" : "bh");
+    wg_json_text(j, "arch", wg_arch_of(arch)->name);
     wg_json_open(j, "words", '[');
     for (size_t i = 0; i < word_count(l); i++) {
         uint32_t word = word_at(l, i);
@@ -341,7 +342,7 @@ int wg_command_dis(const wg_args *args, wg_text *out, wg_text *error)
     if (d.json) {
         wg_json_open(d.json, NULL, '{');
         wg_json_uint(d.json, "schema", 1);
-        wg_json_text(d.json, "arch", arch == WG_ARCH_WH ? "wh" : "bh");
+        wg_json_text(d.json, "arch", wg_arch_of(arch)->name);
         wg_json_open(d.json, "instructions", '[');
     }
     bool ok = true;

@@ -123,7 +123,7 @@ static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, c
         "SFPNOP between the two.");
 }
 
-/* MatrixUnit.md's table of latencies: complete before the thread issues anything else. */
+/* MatrixUnit.md's table of latencies: in effect before the thread issues anything else, however long the unit is occupied. */
 static bool matrix_takes_one_cycle(const wg_races *r, uint32_t word)
 {
     return wg_isa_decode(r->arch_id, word)->latency[WG_PROFILE_DOCUMENTED] == 1;

@@ -135,6 +135,8 @@ enum { /* so that insns.def can write NONE */
        CLASS_15,
        CLASS_NONE = WG_TTSYNC_NONE
 };
+#define CLASS_BH(ttsync) CLASS_##ttsync
+#define CLASS_WH(ttsync) WG_TTSYNC_NONE /* it has no Auto TTSync */
 
 #define INVALID_RECORD \
     [WG_I_INVALID] = {.name = "(invalid)", \
@@ -148,7 +150,7 @@ enum { /* so that insns.def can write NONE */
                      .opcode = op, \
                      .unit = WG_UNIT_##unit_, \
                      .block_bits = block, \
-                     .ttsync_class = CLASS_##ttsync, \
+                     .ttsync_class = CLASS_##arch(ttsync), \
                      .field_count = OPERANDS_##arch##_##insn, \
                      .extra_count = sizeof fields_##arch##_##insn / sizeof *fields_##arch##_##insn - 1 - \
                                     OPERANDS_##arch##_##insn, \

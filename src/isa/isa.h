@@ -107,7 +107,7 @@ typedef struct wg_isa_insn {
     uint8_t interval[2];        /* cycles between two issues to one unit; 0: variable */
     uint32_t spare_bits;        /* bits of [23:0] in no field */
     const char *page;           /* documentation page in …/TensixCoprocessor/; NULL: it has none */
-    uint8_t page_trees;         /* bit 0: BlackholeA0 has the page; bit 1: WormholeB0 has it */
+    uint8_t page_trees;         /* bit by wg_arch_id: its tree has the page */
 } wg_isa_insn;
 enum { WG_TTSYNC_NONE = 0xFF };
 
@@ -124,6 +124,10 @@ static inline const wg_isa_insn *wg_isa_decode(wg_arch_id arch, uint32_t word)
 {
     return wg_isa_by_opcode(arch, (uint8_t)(word >> 24));
 }
+/* The directory of an architecture's pages; the one with an instruction's page, which may be another architecture's. */
+extern const char *const wg_isa_page_trees[2];
+const char *wg_isa_page_tree(wg_arch_id arch, const wg_isa_insn *insn);
+
 /* NULL if this architecture has no such instruction. Case does not matter; a "tt" prefix is allowed. */
 const wg_isa_insn *wg_isa_by_name(wg_arch_id arch, const char *name, size_t length);
 const wg_isa_insn *wg_isa_by_id(wg_arch_id arch, wg_insn_id id);

@@ -29,21 +29,18 @@ static void put_number(const wg_output *o, const char *format, unsigned value)
     put(o, text);
 }
 
-/* Which architectures have Auto TTSync. */
-static const bool auto_ttsync[] = {[WG_ARCH_BH] = true, [WG_ARCH_WH] = false};
+const char *const wg_isa_page_trees[2] = {[WG_ARCH_BH] = "BlackholeA0", [WG_ARCH_WH] = "WormholeB0"};
 
-/* The tree whose page describes the instruction on this architecture; a WH page serves for BH if there is no other. */
-static const char *page_tree(wg_arch_id arch, const wg_isa_insn *insn)
+const char *wg_isa_page_tree(wg_arch_id arch, const wg_isa_insn *insn)
 {
-    static const char *const trees[] = {[WG_ARCH_BH] = "BlackholeA0", [WG_ARCH_WH] = "WormholeB0"};
     bool has_own = insn->page_trees >> arch & 1;
-    return trees[has_own ? arch : !arch];
+    return wg_isa_page_trees[has_own ? arch : !arch];
 }
 
 static void put_page(const wg_output *o, wg_arch_id arch, const wg_isa_insn *insn)
 {
     bool elsewhere = strncmp(insn->page, "../", 3) == 0;
-    put(o, page_tree(arch, insn));
+    put(o, wg_isa_page_tree(arch, insn));
     put(o, elsewhere ? "/TensixTile/" : "/TensixTile/TensixCoprocessor/");
     put(o, elsewhere ? insn->page + 3 : insn->page);
 }
@@ -86,7 +83,7 @@ static void put_row(const wg_output *o, wg_arch_id arch, const wg_isa_insn *insn
                 first = 0;
             }
     put(o, " | ");
-    if (auto_ttsync[arch] && insn->ttsync_class != WG_TTSYNC_NONE)
+    if (insn->ttsync_class != WG_TTSYNC_NONE)
         put_number(o, "%u", insn->ttsync_class);
     put(o, " | ");
     put_timing(o, insn->latency);
@@ -115,7 +112,7 @@ static void put_object(const wg_output *o, wg_arch_id arch, const wg_isa_insn *i
     put(o, wg_unit_name(insn->unit));
     put_number(o, "\", \"block_bits\": %u", insn->block_bits);
     put(o, ", \"ttsync_class\": ");
-    if (auto_ttsync[arch] && insn->ttsync_class != WG_TTSYNC_NONE)
+    if (insn->ttsync_class != WG_TTSYNC_NONE)
         put_number(o, "%u", insn->ttsync_class);
     else
         put(o, "null");
@@ -193,7 +190,9 @@ static const char introduction[] =
     "- **Blocked by**: the bits of a STALLWAIT, SEMWAIT or STREAMWAIT that hold it at the Wait Gate.\n"
     "  NOP is held only if all nine are set; frontend instructions never reach the gate.\n"
     "- **TTSync class**: Auto TTSync's class (Blackhole only).\n"
-    "- **Latency** and **Interval** in cycles; *variable* where operands, memory or other threads decide.\n"
+    "- **Latency** and **Interval** in cycles; *variable* where operands, memory or other threads decide. The\n"
+    "  latency is the time until others can read the result. On silicon, waits see an instruction of the Matrix\n"
+    "  Unit for longer: `waitgate explain MVMUL`, and `matrix_stages` in [timing constants](timing_constants.md).\n"
     "- **Page** of the public ISA documentation. A Wormhole page speaks for Blackhole where that has none.\n"
     "- **Implemented**: its unit has a handler for it. **Tested**: value and timing tests registered for it\n"
     "  passed in the last whole run of the tests. Both are derived, never declared.\n";

@@ -140,7 +140,7 @@ def ethernet(work):
 def cores_of_the_other_kind(work):
     for text, why in (("arch: bh\ntiles:\n  - at: [1, 2]\n    erisc0: x\n", "a Tensix tile; erisc0 and erisc1 are cores of Eth"),
                       ("arch: bh\ntiles:\n  - at: [1, 1]\n    brisc: x\n", "an Ethernet tile; its cores are erisc0 and erisc1"),
-                      ("arch: wh\ntiles:\n  - at: [1, 6]\n    release: [e1]\n", "Wormhole's has one core, erisc0"),
+                      ("arch: wh\ntiles:\n  - at: [1, 6]\n    release: [e1]\n", "an Ethernet tile of this chip has one core, erisc0"),
                       ("tiles:\n  - at: [1, 1]\n    brisc: x\n    erisc1: y\n", "not both"),
                       ("tiles:\n  - at: [0, 0]\n    erisc0: x\n", "cores of Ethernet tiles"),
                       ("tiles:\n  - at: {from: [1, 2], to: [3, 5]}\n    erisc0: x\n", "there is no Ethernet tile in")):
