@@ -71,7 +71,6 @@ typedef enum wg_event_kind {
                             parent: older pushes of the core that it overtakes */
     WG_EV_CORE_RESPONSE, /* a memory request was processed: likewise */
     WG_EV_CORE_STATE,    /* a: 0 held in reset, 1 released, 2 parked, 3 running */
-    WG_EV_POLL,          /* b further identical polling iterations of length a cycles */
     WG_EV_DELAYED,       /* perturbation: event a of the agent takes b cycles longer at site c */
     WG_EV_FINDING,       /* a: finding index, b: its code in the catalogue */
     WG_EV_CORE_CONSUMED, /* an instruction used the value of a load that left the core: a address, word as above */

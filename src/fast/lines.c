@@ -242,6 +242,8 @@ L_REMU : {
             goto leave; \
         bool predicted = wg_predict_branch(k, entries, at, taken); \
         last = base + op->at; \
+        if (!predicted) \
+            run->refilled = last + 1 + bubble; \
         if (taken) { \
             c = last + 1 + (predicted ? 0 : bubble); \
             pc = op->imm; \
@@ -264,7 +266,9 @@ L_JALR : {
     bool predicted = wg_predict_jump(k, entries, op, at, target);
     r[op->rd] = at + 4;
     last = base + op->at;
-    c = last + 1 + (predicted ? 0 : bubble);
+    c = last + 1;
+    if (!predicted)
+        run->refilled = c += bubble;
     pc = target;
     goto jumped;
 }

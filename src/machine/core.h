@@ -132,11 +132,12 @@ typedef struct wg_fetch {
 typedef struct wg_core_run {
     uint32_t r[WG_REG_SINK + 1];
     uint32_t pc;
-    uint64_t at;     /* earliest cycle for the next instruction to enter EX1 */
-    uint64_t last;   /* cycle in which the newest instruction entered EX1 */
-    uint64_t stored; /* polling: when a store entered EX1 last */
-    uint64_t number; /* instructions that have entered EX1 since reset, plus WG_RETIRE_QUEUE */
-    uint64_t pushes; /* further instructions that were fused with another */
+    uint64_t at;       /* earliest cycle for the next instruction to enter EX1 */
+    uint64_t refilled; /* `at`, if the pipeline refills until then: after a misprediction or an interrupt */
+    uint64_t last;     /* cycle in which the newest instruction entered EX1 */
+    uint64_t stored;   /* polling: when a store entered EX1 last */
+    uint64_t number;   /* instructions that have entered EX1 since reset, plus WG_RETIRE_QUEUE */
+    uint64_t pushes;   /* further instructions that were fused with another */
     union {
         uint32_t hindered; /* is any of these set? */
         struct {

@@ -109,13 +109,6 @@ static void core_state(wg_tracks *t, const wg_event *e)
     change(t, e->agent, e->cycle, &(wg_interval){.doing = doing[e->a & 3], .pc = e->pc});
 }
 
-static void poll(wg_tracks *t, const wg_event *e)
-{
-    wg_interval back = t->track[e->agent].now;
-    change(t, e->agent, e->cycle, &(wg_interval){.doing = WG_DOING_POLLING, .pc = e->pc});
-    change(t, e->agent, e->cycle + e->a * e->b, &back);
-}
-
 void wg_tracks_event(wg_tracks *t, const wg_event *e)
 {
     if (e->agent >= WG_TRACKS)
@@ -134,10 +127,6 @@ void wg_tracks_event(wg_tracks *t, const wg_event *e)
     case WG_EV_CORE_STATE:
         if (wg_track_is_core(e->agent))
             core_state(t, e);
-        break;
-    case WG_EV_POLL:
-        if (wg_track_is_core(e->agent))
-            poll(t, e);
         break;
     default: break;
     }

@@ -53,7 +53,7 @@ typedef struct wg_tracks {
 /* The events wg_tracks_event() needs. */
 #define WG_TRACKS_EVENTS \
     (WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_ISSUED) | \
-     WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_CORE_STATE) | WG_EV_BIT(WG_EV_POLL))
+     WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_CORE_STATE))
 
 /* `held` at `cycle`: bit i core i is in reset, bit 8 + i it is parked. */
 void wg_tracks_begin(wg_tracks *t, uint64_t cycle, unsigned held, wg_interval_fn fn, void *user);

@@ -398,7 +398,7 @@ void wg_core_interrupt(wg_tile *t, unsigned core, uint32_t handler)
     k->in_interrupt = true;
     k->interrupt_pc = k->csr.restore_pc = k->run.pc;
     k->run.pc = handler & ~3u;
-    k->run.at = wg_max64(k->run.at, t->sched.now + t->timing->mispredict_bubble);
+    k->run.at = k->run.refilled = wg_max64(k->run.at, t->sched.now + t->timing->mispredict_bubble);
     k->run.late = 0;
     changed(t, core);
 }

@@ -406,7 +406,9 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
         return;
     }
     if (e > t->sched.now) {
-        why->reason = run->at > run->last + 1 ? WG_STALL_MULTI_CYCLE : WG_STALL_OPERAND;
+        why->reason = e == run->refilled        ? WG_STALL_BRANCH_BUBBLE
+                      : run->at > run->last + 1 ? WG_STALL_MULTI_CYCLE
+                                                : WG_STALL_OPERAND;
         why->retry_at = e;
     }
 }

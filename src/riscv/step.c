@@ -152,7 +152,9 @@ void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     if (jumps)
         run->r[op->rd] = pc + 4;
     const bool parks = taken && target == pc && op->rd == WG_REG_SINK; /* a jump to itself parks the core */
-    run->at = e + 1 + (predicted || parks ? 0u : t->timing->mispredict_bubble);
+    run->at = e + 1;
+    if (!predicted && !parks)
+        run->refilled = run->at += t->timing->mispredict_bubble;
     run->pc = taken ? target : pc + 4;
     if (parks)
         wg_step_halt(t, core, WG_PARKED_LOOP);
@@ -194,7 +196,7 @@ static void step_mret(wg_tile *t, unsigned core, uint64_t e)
     k->in_interrupt = false;
     wg_poll_disturb(t);
     wg_pic_returned(t);
-    k->run.at = e + 1 + t->timing->mispredict_bubble;
+    k->run.at = k->run.refilled = e + 1 + t->timing->mispredict_bubble;
 }
 
 /* A vector instruction; *x: the value for its integer register. Returns how long it occupies EX1. */

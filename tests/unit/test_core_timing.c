@@ -63,6 +63,53 @@ static void test_window_loads(void **state)
     }
 }
 
+/* Why T1 stalled, and for how long, one entry per stall that is not a fetch. */
+typedef struct causes {
+    unsigned count, reason[8];
+    uint64_t cycles[8];
+} causes;
+
+static void note_cause(void *user, const wg_event *e)
+{
+    causes *c = user;
+    if (e->agent != WG_CORE_T1 || e->stall.reason == WG_STALL_INSTRUCTION_FETCH || c->count == 8)
+        return;
+    c->reason[c->count] = e->stall.reason;
+    c->cycles[c->count++] = e->cycle - e->a;
+}
+
+/* A misprediction is the cause of the cycles in which the pipeline refills; a division is the cause of its own. */
+static void test_cause_of_refill(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = WG_PROFILE_SILICON};
+    wg_device *dev;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    static causes c;
+    c.count = 0;
+    assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_STALL_END), note_cause, &c, NULL), WG_OK);
+    rv p = rv_at(0x1000);
+    rv_li(&p, A0, 100);
+    rv_li(&p, A1, 7);
+    rv_word(&p, (1u << 25) | A1 << 20 | A0 << 15 | 4u << 12 | A2 << 7 | 0x33); /* div */
+    rv_bne(&p, A0, ZERO, p.n + 3);                                             /* taken, to beyond two instructions */
+    rv_nop(&p);
+    rv_nop(&p);
+    rv_done(&p);
+    assert_true(rv_load(dev, &p));
+    wg_core_release(dev, WG_CORE_T1, p.base);
+    wg_stop stop;
+    wg_run(dev, 2000, &stop);
+    uint64_t refill = 0, several = 0;
+    for (unsigned i = 0; i < c.count; i++) {
+        refill += c.reason[i] == WG_STALL_BRANCH_BUBBLE ? c.cycles[i] : 0;
+        several += c.reason[i] == WG_STALL_MULTI_CYCLE ? c.cycles[i] : 0;
+    }
+    assert_int_equal(refill, arch == WG_ARCH_BH ? 4 : 2);
+    assert_true(several > 4);
+    wg_destroy(dev);
+}
+
 /* The cycles of a loop of `rounds` rounds that has run with 2, 4 … rounds before, between two reads of the wall clock. */
 static uint32_t cycles_of_loop(wg_arch_id arch, uint32_t rounds)
 {
@@ -203,6 +250,7 @@ static const wg_test tests[] = {
     WG_TEST(test_window_loads, WG_BH | WG_WH, "SEM-04"),
     WG_TEST(test_freed_places_are_known_late, WG_BH | WG_WH, ""),
     WG_TEST(test_csr_instructions_take_four, WG_BH, ""),
+    WG_TEST(test_cause_of_refill, WG_BH | WG_WH, ""),
     WG_TEST(test_loops_mispredict_twice, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_timing", tests)

@@ -57,6 +57,7 @@ static const member run[] = {
     {"r[WG_REG_SINK]", offsetof(wg_core_run, r[WG_REG_SINK]), 4, 4, .left_out = "where writes to x0 go"},
     HASHED(wg_core_run, pc),
     LEFT(wg_core_run, at, TIME),
+    LEFT(wg_core_run, refilled, TIME),
     LEFT(wg_core_run, last, TIME),
     LEFT(wg_core_run, stored, TIME),
     HASHED(wg_core_run, number),

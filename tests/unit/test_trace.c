@@ -111,20 +111,6 @@ static void test_stats_add_up(void **state)
     assert_int_equal(s.issued[MATRIX], 2);
 }
 
-static void test_polling_counts(void **state)
-{
-    (void)state;
-    static wg_stats s;
-    wg_stats_begin(&s, 0, 0, WG_ARCH_BH, WG_PROFILE_SILICON);
-    wg_event poll = ev(10, WG_EV_POLL, WG_AGENT_CORE_B);
-    poll.a = 7;
-    poll.b = 4;
-    wg_stats_event(&s, &poll);
-    wg_stats_end(&s, 50);
-    assert_int_equal(s.cycles[WG_AGENT_CORE_B][WG_DOING_POLLING], 28);
-    assert_int_equal(s.cycles[WG_AGENT_CORE_B][WG_DOING_WORK], 22);
-}
-
 static void test_log_lines(void **state)
 {
     (void)state;
@@ -259,9 +245,8 @@ static void test_timeline_scales(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_stats_add_up, WG_BH, ""),    WG_TEST(test_polling_counts, WG_BH, ""),
-    WG_TEST(test_log_lines, WG_BH, ""),       WG_TEST(test_trace_slices, WG_BH, ""),
-    WG_TEST(test_trace_slots, WG_BH, ""),     WG_TEST(test_write_failure_is_kept, WG_BH, ""),
-    WG_TEST(test_timeline_scales, WG_BH, ""),
+    WG_TEST(test_stats_add_up, WG_BH, ""),          WG_TEST(test_log_lines, WG_BH, ""),
+    WG_TEST(test_trace_slices, WG_BH, ""),          WG_TEST(test_trace_slots, WG_BH, ""),
+    WG_TEST(test_write_failure_is_kept, WG_BH, ""), WG_TEST(test_timeline_scales, WG_BH, ""),
 };
 WG_MAIN("trace", tests)
