@@ -269,8 +269,8 @@ static void straight_rows(const wg_pack_output *out, const wg_pack_job *job, con
 }
 
 /*
- * Fast path for many rows: whole rows of Dst, nothing between the conversions, empty buffers, room in L1. False: not
- * that case.
+ * Many rows at once: whole rows of Dst, nothing between the conversions, empty buffers, room in L1. False: the rows are not
+ * of this kind, and are moved one by one.
  */
 static bool move_straight(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
 {

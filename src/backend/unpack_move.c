@@ -257,8 +257,8 @@ static void move_row(cursor *c)
 }
 
 /*
- * Fast path: consecutive rows of L1 to consecutive rows of SrcA or SrcB, up to the first address that wraps. Returns
- * how many datums it moved; 0: not that case.
+ * Many rows at once: consecutive rows of L1 to consecutive rows of SrcA or SrcB, up to the first address that wraps. Returns
+ * the number of datums; 0: the rows are not of this kind, and are moved one by one.
  */
 static unsigned move_block(cursor *c)
 {

@@ -187,7 +187,7 @@ static __attribute__((noinline)) bool interlocked(const wg_tile *t, const wg_ins
     return true;
 }
 
-/* Fast path: a multiply-add after a multiply-add that names other registers. */
+/* The most frequent case, which needs no decoding: a multiply-add that does not name these registers. */
 static inline bool another_mad(const wg_insn *insn, uint32_t lregs)
 {
     uint32_t word = insn->word;

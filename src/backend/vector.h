@@ -258,7 +258,7 @@ typedef struct wg_mad_lanes {
     uint32_t *d, *old;
     const uint32_t *a, *b, *c;
     uint32_t flip_b, flip_c, lanes;
-    uint8_t *unfused; /* attempts to skip after a failed fast path; affects host time only */
+    uint8_t *unfused; /* instructions for which the fused form is not tried again; affects host time only */
 } wg_mad_lanes;
 typedef void wg_mad_lanes_fn(const wg_mad_lanes *m);
 typedef struct wg_vector_kernels {

@@ -109,10 +109,7 @@ wg_insn wg_burst_insn(const wg_burst *b, unsigned i)
     if (i < b->queued)
         return *wg_gate_fifo_at(f, i);
     const wg_insn *parent = b->plays ? &f->replay.insn : &f->mop.insn;
-    wg_insn insn = {.word = b->word[i], .pc = parent->pc, .id = f->next_id + 1 + i - b->queued, .parent = parent->id};
-    insn.rest =
-        wg_insn_kinds[b->t->arch->id][wg_opcode(insn.word)].rest | (parent->rest & 0xFFFF); /* thread and source */
-    return insn;
+    return wg_insn_expanded(b->t, parent, b->word[i], f->next_id + 1 + i - b->queued);
 }
 
 void wg_burst_used(wg_burst *b, unsigned count)

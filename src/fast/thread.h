@@ -6,9 +6,7 @@
 #include "machine/stall.h"
 #include "machine/sync.h"
 #include "machine/unit.h"
-#include "frontend/gate.h"
-#include "frontend/mop.h"
-#include "frontend/replay.h"
+#include "frontend/unobserved.h"
 
 /*
  * Nothing moved: the wake filter, the causes that can unblock the thread (wg_wake_waiting). A head that waits for a known
@@ -122,29 +120,15 @@ WG_STAGE void wg_thread_serve(wg_tile *t, wg_frontend *f, unsigned thread, unsig
     wg_gate_left(t, f, thread, entry);
 }
 
-/* Phases F and G. Most stages just pass an instruction on; the plain stage handles every other case. */
+/* Phases F and G. */
 WG_STAGE void wg_thread_move_up(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    if (wg_mop_is_blocked(f))
-        return;
-    if (f->replay_busy) {
-        if (!wg_replay_plays(t, f))
-            wg_replay(t, thread, false);
-    } else if (wg_replay_count(f)) {
-        if (__builtin_expect(f->down[f->gate_end % WG_DOWN_RING] & WG_E_REPLAY, 0))
-            wg_replay(t, thread, false);
-        else if (wg_gate_has_room(f))
-            wg_replay_passed(t, f, false);
-    }
-    if (f->mux_busy) {
-        if (!wg_mop_loops(t, f))
-            wg_mop(t, thread, false);
-    } else if (f->fifo_count) {
-        if (__builtin_expect(f->fifo[f->fifo_head] & WG_E_MOP, 0))
-            wg_mop(t, thread, false);
-        else
-            wg_mux_passes(t, f, thread);
-    }
+    if (f->replay_busy || f->down[f->gate_end % WG_DOWN_RING] & WG_E_REPLAY)
+        wg_replay(t, thread, false);
+    else if (wg_replay_count(f) && wg_gate_has_room(f))
+        wg_replay_passed(t, f, false);
+    if (f->mux_busy ? !wg_mop_loops(t, f) : f->fifo_count && !wg_mux_passes(t, f, thread))
+        wg_mop(t, thread, false);
 }
 
 #endif

@@ -5,10 +5,7 @@
 
 #include "frontend/stages.h"
 
-/*
- * The head, a Sync Unit instruction, passes unless it stalls (*why). For unobserved runs in which no other head
- * competes.
- */
+/* While nobody observes: the head, a Sync Unit instruction, passes unless it stalls (*why); no other head competes. */
 bool wg_gate_serve_sync(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why);
 
 /* The stall of a head that the latched wait blocks. */
@@ -30,15 +27,6 @@ static inline void wg_gate_keep(wg_frontend *f, const wg_stall *why)
 
 /* The head stalls; emits an event if the stall or its reason is new. */
 void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why);
-
-/* The same while nobody observes. */
-static inline void wg_gate_stalls(wg_frontend *f, const wg_stall *why, uint64_t now)
-{
-    if (!f->stalled || f->stall.reason != why->reason || f->stall.resource != why->resource)
-        f->stalled_since = now;
-    wg_gate_keep(f, why);
-    f->stalled = true;
-}
 
 /* Does a unit in `holders` keep the thread from issuing anything (GATE-21)? Removes those that do not. */
 bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why);

@@ -13,7 +13,7 @@
  *
  * Facts: MOPExpander.md, MOP.md, MOP_CFG.md, TensixCoprocessor/README.md (mux); PIPE-14…PIPE-17.
  */
-#include "frontend/mop.h"
+#include "frontend/stages.h"
 
 #include "report/findings.h"
 #include "report/touch.h"
@@ -334,17 +334,13 @@ WG_STAGE void step(wg_tile *t, unsigned thread, const bool observed)
 }
 
 WG_OBSERVED void step_observed(wg_tile *t, unsigned thread) { step(t, thread, true); }
-__attribute__((noinline)) static void step_unwatched(wg_tile *t, unsigned thread) { step(t, thread, false); }
 
 void wg_mop(wg_tile *t, unsigned thread, bool observed)
 {
-    wg_frontend *f = wg_frontend_of(t, thread);
     if (observed)
         step_observed(t, thread);
-    else if (f->mux_busy | (f->fifo[f->fifo_head] & WG_E_MOP))
-        step_unwatched(t, thread);
     else
-        wg_mux_passes(t, f, thread);
+        step(t, thread, false);
 }
 
 /* ---- Configuration ---------------------------------------------------------------------------------- */

@@ -48,13 +48,6 @@ static inline unsigned wg_insn_make(wg_tile *t, wg_frontend *f, unsigned thread,
     return kind->marks;
 }
 
-/* Neither expander serves the word, and there is nothing to report about it. */
-static inline bool wg_insn_ordinary(const wg_tile *t, uint32_t word)
-{
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
-    return !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
-}
-
 /* An instruction's marks of Auto TTSync, as its entry shows them. */
 static inline unsigned wg_entry_ttsync(const wg_insn *insn) { return insn->ttsync ? WG_E_TTSYNC : 0; }
 
@@ -202,31 +195,6 @@ static inline void wg_replay_used(wg_tile *t, wg_frontend *f, unsigned thread)
     f->down_head++;
     f->moved = true;
     wg_push_room(t, f, thread, 2);
-}
-
-/*
- * Phases D to G of a cycle, while nobody observes, in which every stage simply passes an instruction on, and the gate a NOP.
- * False, with nothing done, in any other case.
- */
-static inline bool wg_frontend_streams(wg_frontend *f, uint64_t now)
-{
-    if (f->busy & ~WG_F_BYTE(push_waits))
-        return false;
-    unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, first = f->fifo_head;
-    unsigned leaves = f->down[head % WG_DOWN_RING], passes = f->down[gate_end % WG_DOWN_RING], comes = f->fifo[first];
-    if (head == gate_end || gate_end == down_end || !f->fifo_count || now < f->mop.ready_at || f->latch.block ||
-        ((leaves & (WG_E_PASSES | WG_E_TTSYNC | WG_E_PLAIN)) ^ (WG_E_PASSES | WG_E_PLAIN)) | (passes & WG_E_REPLAY) |
-            (comes & WG_E_MOP))
-        return false;
-    wg_place_free(f, leaves);
-    f->down[down_end % WG_DOWN_RING] = (uint16_t)comes;
-    f->down_head = (uint8_t)(head + 1);
-    f->gate_end = (uint8_t)(gate_end + 1);
-    f->down_end = (uint8_t)(down_end + 1);
-    f->fifo_head = (uint8_t)((first + 1) % WG_FIFO_RING);
-    f->fifo_count--;
-    f->moved = true;
-    return true;
 }
 
 /* A request of the T core enters the FIFO: updates Auto TTSync's counts (Blackhole). Does it track anything? */

@@ -60,6 +60,9 @@ typedef struct wg_latch {
     bool met;              /* phase D of this cycle found it fulfilled: empty from the next cycle on */
 } wg_latch;
 
+/* Steps of an outer iteration of template 1. */
+enum { WG_MOP_START, WG_MOP_LOOP, WG_MOP_END0, WG_MOP_END1 };
+
 /* The MOP Expander, while it expands. */
 typedef struct wg_mop {
     wg_insn insn;      /* the MOP */
@@ -68,7 +71,7 @@ typedef struct wg_mop {
     uint16_t inner;    /* template 1: iterations of the inner loop, doubled if it alternates */
     uint16_t i;        /* template 0: iteration; template 1: of the inner loop */
     uint8_t j, outer;  /* template 1: of the outer loop; template 0: outer is the iteration count */
-    uint8_t step;      /* position in the iteration */
+    uint8_t step;      /* position in the iteration; template 1: WG_MOP_… */
     uint8_t flags;     /* template 0: HasB, HasA123 */
     uint8_t template;
     bool alternates, first;
@@ -84,6 +87,8 @@ typedef struct wg_replay_state {
     bool execute;     /* while recording */
     bool carry_first; /* Auto TTSync checks the next instruction in place of a swallowed one */
 } wg_replay_state;
+
+enum { WG_MUX_MOP_ALONE = 1 }; /* mux_busy: the MOP Expander expands, and nobody else wants the mux */
 
 typedef struct wg_frontend {
     /* Used in every cycle. */
@@ -104,7 +109,7 @@ typedef struct wg_frontend {
                     bool debug_valid : 1;   /* `from_debug` waits at the mux */
                     bool debug_control : 1; /* the debug bus owns the FIFO in front of the Replay Expander */
                 };
-                uint16_t mux_busy; /* 0: the MOP Expander passes on everything but MOPs */
+                uint16_t mux_busy; /* 0: the MOP Expander passes on everything but MOPs; or WG_MUX_MOP_ALONE */
             };
             bool replay_busy;   /* the Replay Expander plays, records, or carries a mark */
             uint8_t push_waits; /* WG_WAITS_T, WG_WAITS_B */
