@@ -10,7 +10,7 @@
 #include "metal/launched.h"
 #include "text/core_name.h"
 
-/* DEEP: folders in folders; MOST: files, of which a cache has a few for each kernel. */
+/* DEEP: nested folders that are searched; MOST: files that are read, a few for each kernel. */
 enum { DEEP = 12, MOST = 1 << 16 };
 
 typedef struct build {
@@ -157,7 +157,7 @@ static size_t home_of(const build *b)
     return length;
 }
 
-/* Cores of the tile that run a build from the same folder: kernels may share the code of one core, and differ in another's. */
+/* The number of the tile's cores whose code is in the same folder as this build. Kernels may share one core's code and differ in another's. */
 static unsigned company(wg_abi_cache *c, const build *of, const wg_device *dev, const wg_metal_launched *m)
 {
     unsigned count = 0;

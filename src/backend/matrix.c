@@ -679,7 +679,7 @@ static void tick(wg_tile *t)
     }
     while (m->head != m->tail && m->due[m->head % WG_MATRIX_FLIGHTS] == WG_NEVER)
         m->head++;
-    wg_appoint(&t->sched, WG_AGENT_MATRIX, next);
+    wg_set_wake(&t->sched, WG_AGENT_MATRIX, next);
 }
 
 static bool busy(const wg_tile *t, unsigned thread) { return t->backend.matrix.in_flight[thread % WG_THREADS] != 0; }

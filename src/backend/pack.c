@@ -101,7 +101,7 @@ static bool busy(const wg_tile *t, unsigned thread)
 /* ---- Acceptance ---------------------------------------------------------------------------------------------- */
 
 /* A packer's parts take effect in order. */
-static uint64_t appoint(wg_tile *t, wg_pack_job *job, unsigned packer, unsigned cycles, uint64_t delay)
+static uint64_t schedule(wg_tile *t, wg_pack_job *job, unsigned packer, unsigned cycles, uint64_t delay)
 {
     wg_packer *p = &t->backend.pack.packer[packer];
     cycles = wg_takes(t, WG_AGENT_PACK, &job->insn, cycles, 1);
@@ -133,7 +133,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     bool alone = !job->set_register;
     for (unsigned rest = job->packers; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
-        uint64_t done = appoint(t, job, i, insn->op == WG_I_PACR ? job->part[i].cycles : 1, delay);
+        uint64_t done = schedule(t, job, i, insn->op == WG_I_PACR ? job->part[i].cycles : 1, delay);
         last = done > last ? done : last;
         if (alone)
             wg_wake_at(&t->sched, WG_AGENT_PACK, done);

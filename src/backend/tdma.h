@@ -24,7 +24,7 @@ void wg_tdma_soft_reset(wg_tile *t, bool held);
 void wg_tdma_tile_packed(wg_tile *t, unsigned packer, unsigned thread, uint16_t tile_size, uint32_t all_zero_flags,
                          bool add_header, bool into_fifo);
 
-/* The command processor's turn (phase B of the Mover's tick) and its next appointment. */
+/* The command processor's turn (phase B of the Mover's tick) and its next wake-up. */
 void wg_tdma_step(wg_tile *t);
 void wg_tdma_reset(wg_tile *t);
 

@@ -278,7 +278,7 @@ static bool advance(wg_tile *t, unsigned unpacker)
     return true;
 }
 
-static void appoint(wg_tile *t, unsigned unpacker)
+static void schedule(wg_tile *t, unsigned unpacker)
 {
     wg_unpack *u = &t->backend.unpack;
     if (!u->count[unpacker])
@@ -310,8 +310,8 @@ static void tick(wg_tile *t)
         u->fetching[0] = speeds[0];
         u->fetching[1] = speeds[1];
     }
-    appoint(t, 0);
-    appoint(t, 1);
+    schedule(t, 0);
+    schedule(t, 1);
 }
 
 static void reset(wg_tile *t) { (void)t; }

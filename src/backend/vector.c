@@ -332,7 +332,7 @@ static inline uint64_t take_off(wg_tile *t, const wg_insn *insn, unsigned thread
     return extra ? done : 0;
 }
 
-void wg_vector_appoint(wg_tile *t)
+void wg_vector_schedule(wg_tile *t)
 {
     wg_vector *v = &t->backend.vector;
     uint64_t now = t->sched.now, next = WG_NEVER;
@@ -349,7 +349,7 @@ void wg_vector_appoint(wg_tile *t)
     if (__builtin_expect((v->used != 0) | (v->scheduled != 0) | (v->flags_at != 0), 0))
         wg_wake_at(&t->sched, WG_AGENT_VECTOR, next);
     else
-        wg_appoint(&t->sched, WG_AGENT_VECTOR, next);
+        wg_set_wake(&t->sched, WG_AGENT_VECTOR, next);
 }
 
 static void vector_accept(wg_tile *t, const wg_insn *insn)
@@ -366,12 +366,12 @@ static void vector_accept(wg_tile *t, const wg_insn *insn)
     op.late = take_off(t, insn, op.thread, info->run ? wg_vector_latency(&op) : 1);
     if (!info->run) {
         wg_vector_finding(t, &op, WG_F_UNIMPLEMENTED_INSN, wg_opcode(insn->word));
-        wg_vector_appoint(t);
+        wg_vector_schedule(t);
         return;
     }
     if (v->ran_at == now && v->ran >> info->subunit & 1) { /* a scheduled instruction occupies the sub-unit */
         wg_vector_finding(t, &op, WG_F_VECTOR_MACRO_DISCARDED, info->subunit);
-        wg_vector_appoint(t);
+        wg_vector_schedule(t);
         return;
     }
     op.pred = &t->regs.lreg.pred;
@@ -383,7 +383,7 @@ static void vector_accept(wg_tile *t, const wg_insn *insn)
     info->run(t, &op);
     if (info->subunit == WG_SUB_MAD || info->special)
         after(t, &op);
-    wg_vector_appoint(t);
+    wg_vector_schedule(t);
 }
 
 /* ---- Phase B ---- */

@@ -183,7 +183,7 @@ static inline uint32_t wg_vector_pending(const wg_tile *t)
     return v->ran && v->ran_at == t->sched.now ? v->ran_pending : v->pending_lregs;
 }
 /* Appoints the unit's next tick for the accepted instructions. */
-void wg_vector_appoint(wg_tile *t);
+void wg_vector_schedule(wg_tile *t);
 
 /* Results. wg_vector_result() gives room for a late one; wg_vector_put() writes one after the instruction's latency. */
 uint32_t *wg_vector_result(wg_tile *t, unsigned lreg, uint32_t lanes, uint64_t land);

@@ -176,7 +176,7 @@ void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_
 
 /*
  * May the load sample Dst now? Yes if nothing writes Dst in between: the Matrix Unit and the unpackers, which tick before the
- * Vector Unit in phase B, have no appointment by then.
+ * Vector Unit in phase B, have no wake-up by then.
  */
 static bool dst_keeps_still(const wg_tile *t)
 {

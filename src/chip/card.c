@@ -396,7 +396,7 @@ static inline bool in_last_tile(const wg_card *card, uint64_t address, size_t by
     return bytes && bytes <= p->last_bytes - within && *at < l1 && bytes <= l1 - *at;
 }
 
-/* Does the word of a window's registers have this value already? Hosts set a window before every access, mostly to what it is. */
+/* Does the word of a window's registers have this value already? Hosts set a window before every access, mostly without changing it. */
 static inline bool tlb_holds(const wg_card *card, uint64_t offset, const void *from)
 {
     uint32_t value;

@@ -118,9 +118,9 @@ static wg_stop at_rest(const wg_grid *g)
 }
 
 /*
- * The cycle in which a run ends whose tiles are all at rest or in endless loops. Windows may end anywhere, but a run
- * that may stop has window ends at multiples of GRID: the first multiple after the last tile came to rest is the same
- * in every mode.
+ * The cycle in which a run ends when all tiles are idle or in endless loops. It must not depend on where windows end. So runs
+ * that may stop end a window at every multiple of GRID, and the run ends at the first multiple after the last tile became
+ * idle.
  */
 enum { GRID = 64 };
 static uint64_t round_up(uint64_t cycle) { return (cycle + GRID - 1) / GRID * GRID; }

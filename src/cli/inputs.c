@@ -143,7 +143,7 @@ static void look(void *user)
     s->bits = wg_element_bits(&s->element, bytes);
 }
 
-/* Tries each by itself, against none of them. */
+/* Runs once with every suspect replaced by 1, then once per suspect with only that one kept. */
 static bool try_each(wg_suspects *s)
 {
     s->kept = NULL;

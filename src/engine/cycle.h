@@ -8,11 +8,11 @@
 #include "machine/unit.h"
 #include "machine/tile.h"
 
-/* Far appointments have come near: moves the earliest one, and those soon after it, to `soon`. */
+/* Refills `soon` from `far`: the earliest wake-up, and those soon after it. */
 void wg_tile_look_through(wg_schedule *s);
 
 /*
- * An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. In lockstep every agent is
+ * An agent about to be ticked has no wake-up until its tick, or another agent, schedules it. In lockstep every agent is
  * ticked in every cycle: this is how the machine is driven, not a shortcut.
  */
 static inline bool wg_take(wg_tile *t, unsigned agent)
@@ -41,7 +41,7 @@ static inline uint32_t wg_take_all(wg_tile *t, uint32_t agents)
     return t->lockstep ? agents : due;
 }
 
-/* The agents in `agents` with an appointment in this cycle. */
+/* Those of `agents` that are due in this cycle. */
 static inline uint32_t wg_due(const wg_schedule *s, uint32_t agents, uint64_t cycle)
 {
     uint32_t due = s->soon & agents;

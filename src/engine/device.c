@@ -182,8 +182,8 @@ static wg_stop at_rest(const wg_tile *t)
 }
 
 /*
- * Nobody has an appointment: since when has everything been at rest? A core may have run ahead to the point where it stalls;
- * the stall is detected in the cycle after its last instruction.
+ * No agent is scheduled. Returns the cycle at which the device became idle. A core may have run ahead to the point where it
+ * stalls; the stall is detected in the cycle after its last instruction.
  */
 static uint64_t rests_at(const wg_tile *t)
 {
@@ -226,9 +226,9 @@ static uint64_t undisturbed(const wg_tile *t, uint64_t end)
 }
 
 /*
- * How far cores may run ahead through private work. Time that passes for a host is continued as a rule, and the host looks at
- * memory rather than at cores, which a rollback would bring to the present cycle. Whoever runs until something stops looks at
- * everything.
+ * The cycle up to which cores may run ahead with private work. A host that advances time usually continues, and reads memory
+ * rather than cores, so cores may pass the end of its run; reading a core rolls it back. A run that ends at a stop ends with
+ * all cores in that cycle.
  */
 static uint64_t ahead_limit(uint64_t limit, bool may_stop)
 {

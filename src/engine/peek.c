@@ -207,8 +207,8 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
 }
 
 /*
- * As wg_reach(), for whoever only reads memory. Cores that ran ahead have not changed it, and neither has a tile that is behind the
- * chip's clock because it had nothing to do.
+ * Like wg_reach(), for reads of memory only. Run-ahead never changes memory, and a tile lags behind the chip's clock only while
+ * it has nothing to do.
  */
 static void reach_memory(wg_device *dev)
 {

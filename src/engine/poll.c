@@ -2,7 +2,7 @@
 /*
  * Recognises polling loops, and the hangs they may be; see poll.h.
  *
- * While only cores and their requests have appointments, the tile's state is compared with a reference state (Brent's
+ * While only cores and their requests are scheduled, the tile's state is compared with a reference state (Brent's
  * algorithm: the intervals between references double). If the state equals the reference, some cycles later (engine/repeat.h),
  * and no core has read the time or written anything but memory, it repeats forever. The comparison covers everything that
  * determines the future: registers, queues, caches, predictor, ports, arbitration.
@@ -24,13 +24,17 @@
 #include "riscv/internal.h"
 
 enum {
-    GRID = 1024,      /* the first reference is taken in a multiple of this cycle, */
-    PATIENCE = 3072,  /* at least this long after the last disturbance */
-    OBSERVED = 7,     /* up to this reference cores never run ahead through L1, so that a period is seen, */
-    SELDOM = 8,       /* … after it, not for this fraction of the time; */
-    STORING = 1024,   /* for cores that store the fraction is this, since it costs them more, */
-    AT_FIRST = 40960, /* … after these first cycles */
-    TRIES = 16        /* most comparisons of memory with one copy */
+    GRID = 1024,     /* the first reference is taken at a multiple of this many cycles, */
+    PATIENCE = 3072, /* at least this many cycles after the last disturbance */
+    /*
+     * A period is seen only while no core runs ahead through L1. None does up to reference OBSERVED; after it, for one
+     * cycle in SELDOM. Cores that store lose more by it: once AT_FIRST cycles have passed, for one cycle in STORING.
+     */
+    OBSERVED = 7,
+    SELDOM = 8,
+    STORING = 1024,
+    AT_FIRST = 40960,
+    TRIES = 16 /* comparisons of memory with one copy, at most */
 };
 static_assert((int)WG_POLL_FINDINGS == (int)WG_MAX_FINDINGS, "each has its count");
 
@@ -117,7 +121,7 @@ uint64_t wg_poll_count(const wg_tile *t, unsigned i)
     return i < WG_CORES ? t->core[i].run.number : t->backend.scalar.refusals;
 }
 
-/* The earliest appointment of any agent but the cores, their requests and a Scalar Unit that retries. */
+/* The earliest wake-up of any agent but the cores, their requests and a Scalar Unit that retries. */
 uint64_t wg_poll_others(const wg_tile *t)
 {
     uint64_t next = WG_NEVER;
@@ -204,7 +208,7 @@ static void look(wg_tile *t, wg_poll_state *out)
     take(t, out);
 }
 
-/* Makes the present state the one to compare with. */
+/* Takes the current state as the new reference. */
 static void remember(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -220,7 +224,7 @@ static void remember(wg_tile *t)
     p->tries = 0;
 }
 
-/* How long after a reference cores may not run ahead through L1, so that a period is seen. */
+/* The number of cycles after a reference in which no core runs ahead through L1, so that a period is seen. */
 static uint64_t observe_for(wg_tile *t, unsigned reference)
 {
     wg_poll *p = &t->poll;
@@ -385,7 +389,7 @@ static bool look_for_period(wg_tile *t, uint64_t limit, bool stop_if_endless)
 bool wg_poll_look(wg_tile *t, uint64_t limit, bool stop_if_endless)
 {
     wg_poll *p = &t->poll;
-    uint64_t now = t->sched.now, appointed = p->look_at;
+    uint64_t now = t->sched.now, scheduled = p->look_at;
     bool found = false;
     if (t->perturbed) { /* every event of a perturbed run has its own delay */
         p->look_at = p->stop_at = WG_NEVER;
@@ -397,7 +401,7 @@ bool wg_poll_look(wg_tile *t, uint64_t limit, bool stop_if_endless)
         found = look_for_period(t, limit, stop_if_endless);
     } else {
         wg_poll_wait_for_quiet(t);
-        if (p->look_at <= now && now == appointed) {
+        if (p->look_at <= now && now == scheduled) {
             take_reference(t);
         } else if (p->look_at <= now) { /* the clock did not stop there: start here */
             p->disturbed = now;

@@ -232,7 +232,7 @@ static bool relations_hold(const wg_tile *t, char *what, size_t room)
     const wg_schedule *s = &t->sched;
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
         if (s->next[i] < s->now)
-            return contradiction(what, room, "an appointment is in the past");
+            return contradiction(what, room, "a wake-up is in the past");
     for (unsigned core = 0; core < WG_CORES; core++) {
         unsigned bad = !icache_holds(&t->core[core]) ? 1 : !run_holds(t, core) ? 2 : !memory_holds(t, core) ? 3 : 0;
         if (bad)

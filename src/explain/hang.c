@@ -433,8 +433,8 @@ static bool is_consequence(unsigned reason)
 }
 
 /*
- * A core that still executes while nothing else can move repeats itself: it polls. So does one that waits for requests of its
- * own, none of which is held.
+ * Does the core poll? In a hang, a core that still executes repeats a loop. So does one that waits for its own requests, if no
+ * region holds any of them.
  */
 static bool polls(const graph *g, unsigned core)
 {
@@ -512,7 +512,7 @@ static void core_edges(graph *g, unsigned core)
     const wg_hang_core *c = &g->out->core[core];
     if (!c->waits || (!g->hung && c->info.stall.reason == WG_STALL_NONE && !polls(g, core)))
         return;
-    /* A stall that ends by itself is no wait for anybody. */
+    /* A stall that ends by itself is not a wait for another party. */
     if (!g->hung && !polls(g, core) && wg_stall_ended_by(&c->info.stall) == WG_ENDED_BY_HOLDER &&
         c->info.stall.holder >= WG_AGENT_COUNT)
         return;
@@ -581,8 +581,8 @@ static void busy_edges(graph *g, unsigned thread)
 }
 
 /*
- * A parked core waits for nothing, but a party that waits for it waits in vain; the same holds for a thread to which nobody
- * pushes.
+ * Dead ends: a parked core, and a thread to which nobody pushes, wait for nothing; a party that waits for one of them waits
+ * forever.
  */
 static void ends(graph *g)
 {

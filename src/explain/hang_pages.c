@@ -227,7 +227,7 @@ bool wg_hang_pages_edges(graph *g, unsigned core)
 static bool is_pages(wg_node n) { return n.kind == WG_NODE_PAGES || n.kind == WG_NODE_SPACE; }
 static bool is_party(wg_node n) { return n.kind == WG_NODE_CORE || n.kind == WG_NODE_THREAD || n.kind == WG_NODE_UNIT; }
 
-/* "core T2 at compute.c:22 waits for 1 page of circular buffer 0", or the edge's reason for what is no party. */
+/* "core T2 at compute.c:22 waits for 1 page of circular buffer 0", or the edge's reason if no party waits. */
 static void say_edge(phrase *p, const graph *g, const wg_hang_edge *e)
 {
     char name[80], place[272], to[80];
@@ -247,7 +247,7 @@ static void say_edge(phrase *p, const graph *g, const wg_hang_edge *e)
         say(p, "%s%s: %s", name, place, e->reason);
 }
 
-/* From a party's sentence on, the cause first: the last wait, whoever should have ended it, and then who waits behind it. */
+/* The story of a path that contains a party: the last wait first, then who should have ended it, then who waits behind it. */
 bool wg_hang_pages_story(const graph *g, phrase *p)
 {
     const wg_hang *out = g->out;

@@ -67,7 +67,7 @@ static bool last_load(const graph *g, unsigned core, uint32_t *address)
     return newest != 0;
 }
 
-/* " until it is at least 2; it is 1", or nothing: how the loop ends is not known, or its condition holds by now. */
+/* " until it is at least 2; it is 1", or nothing if the loop's condition is unknown or is met by now. */
 static const char *until(const wg_poll_ending *e, char *room, size_t bytes)
 {
     static const char *const how[] = {[WG_POLL_AT_LEAST] = "at least ",

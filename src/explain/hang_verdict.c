@@ -224,7 +224,7 @@ static void explain_semaphore(const graph *g)
             continue;
         uint64_t since = g->history->near[e->from.index].since, from = g->history->was[semaphore][!value].from,
                  to = g->history->was[semaphore][!value].to;
-        /* The opposite of what it is now must be what the core waits for. */
+        /* The core must wait for the value that the semaphore no longer has. */
         const bool meant = value ? e->need == WG_NEEDS_GET && strstr(e->reason, " until it is 0;")
                                  : e->need == WG_NEEDS_POST && !strstr(e->reason, " at least ");
         if (!meant || !since || since - 1 >= to)

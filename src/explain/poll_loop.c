@@ -117,7 +117,7 @@ static void run_to(wg_poll_loop *l, uint32_t end)
     }
 }
 
-/* A branch that leaves the loop, or leads back: one side depends on what is loaded, the other on nothing that others change. */
+/* A branch that leaves the loop or repeats it. It compares a loaded value with one that no other party changes. */
 static bool ending_of(const wg_poll_loop *l, uint32_t at, uint32_t rv, wg_poll_ending *out)
 {
     const unsigned left = wg_rv_rs1(rv), right = wg_rv_rs2(rv), kind = wg_rv_funct3(rv);

@@ -193,7 +193,7 @@ static void join_first(wg_races *r, wg_clock *to, const wg_ref *log, uint32_t co
         wg_race_join(r, to, &log[i % WG_SEM_LOG]);
 }
 
-/* The value is posts minus gets: the core learns of `value` more posts than the gets it knows, and of gets likewise. */
+/* A semaphore's value is posts minus gets. From the gets that it knows, the core learns a lower bound of the posts; and of gets likewise. */
 static void semaphore_read(wg_races *r, unsigned core, const wg_race_semaphore *s, uint32_t value, wg_clock *to)
 {
     const wg_race_core *c = &r->core[core];

@@ -93,8 +93,8 @@ typedef struct hit {
 } hit;
 
 /*
- * Has touch number `value` of stream k been reported against this thread or core? Records it. The missing edge is
- * missing for all later touches, too, so one report suffices. Locations with names are reported one by one.
+ * Has this pair been reported: touch `value` of stream k, and the thread or core? Records it. One report suffices, because
+ * later touches lack the same edge; locations with names are reported one by one.
  */
 static bool told(wg_races *r, uint16_t k, uint32_t value, unsigned thread, unsigned space, uint32_t at)
 {

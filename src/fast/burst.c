@@ -5,9 +5,9 @@
 #include "fast/thread.h"
 
 /*
- * Phase G of up to `most` cycles, in each of which one instruction leaves the gate. Returns how many cycles pass until
- * something happens that others see or that makes the thread move by itself, including that cycle. The MOP Expander has
- * `left` instructions to generate; the ones after those come out of the first FIFO.
+ * Counts the cycles until phase G has an effect outside the thread, or one on which the thread acts by itself, up to `most`;
+ * that cycle is included. One instruction leaves the gate in each. The MOP Expander generates `left` instructions; those
+ * after them come from the first FIFO.
  */
 static unsigned quiet_cycles(const wg_burst *b, unsigned left, unsigned most)
 {

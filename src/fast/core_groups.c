@@ -126,13 +126,13 @@ static void begin(wg_tile *t, core_group *w, struct wg_rounds *rounds, unsigned 
         wg_begin_queue(&k->run);
         note(t, w, i);
         if (cores >> i & 1)
-            appoint(w, i, now, now);
+            schedule(w, i, now, now);
         else
             w->resting |= (uint8_t)(1u << i);
     }
     t->l1_undos = 0;
-    appoint(w, PORT_BITS, now, now);
-    appoint(w, PORT_BITS + 1, now, now);
+    schedule(w, PORT_BITS, now, now);
+    schedule(w, PORT_BITS + 1, now, now);
 }
 
 /* Runs the group; with `dense`, only while L1 is accessed often enough. */
@@ -186,12 +186,12 @@ static void end(wg_tile *t, core_group *w)
     wg_schedule *s = &t->sched;
     wg_fast_used(t, WG_FAST_CORE_GROUPS, s->now - w->began);
     s->phase = WG_PHASE_ARRIVALS;
-    wg_appoint(s, WG_AGENT_REGIONS, wg_max64(other_regions(t), s->now + w->stops));
+    wg_set_wake(s, WG_AGENT_REGIONS, wg_max64(other_regions(t), s->now + w->stops));
     for (unsigned i = 0; i < WG_CORES; i++) {
         const bool stops = w->stops && !(w->resting >> i & 1) && (w->awake >> i & 1);
-        wg_appoint(s, WG_AGENT_CORE_B + i, stops ? s->now : next_of(w, i, s->now));
+        wg_set_wake(s, WG_AGENT_CORE_B + i, stops ? s->now : next_of(w, i, s->now));
         write_out(&w->at[i]);
-        if (t->regions.memory.active[i] & l1_queue) /* if it stops, phase C of this cycle is complete */
+        if (t->regions.memory.active[i] & l1_queue) /* w->stops: phase C of this cycle is complete */
             wg_wake_at(s, WG_AGENT_REGIONS, s->now + w->stops);
     }
     t->l1_turns = s->now + ALONE >= w->until && !w->stops ? WG_L1_TURNS
@@ -271,14 +271,14 @@ void wg_group_repeat(wg_tile *t, unsigned core)
     end(t, &w);
     s->now = now;
     if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* this cycle's phase C is complete */
-        wg_cancel_appointment(s, WG_AGENT_REGIONS);
+        wg_cancel_wake(s, WG_AGENT_REGIONS);
         s->phase = WG_PHASE_REGIONS;
         wg_regions_tick(t);
     }
     uint64_t next = s->next[agent]; /* this cycle, if the cores have not run in it yet */
     if (next <= now)
         next = phase < wg_agent_first_phase(agent) ? now : now + 1;
-    wg_appoint(s, agent, next);
+    wg_set_wake(s, agent, next);
     s->phase = phase;
 }
 

@@ -10,12 +10,11 @@
 
 enum {
     RING = 64,
-    AHEAD =
-        2, /* most cycles: ahead_of(); a store to another region reaches others no earlier than 3 cycles after EX1 */
-    ALONE = 64,  /* … of a single core */
-    MOST = 4096, /* most cycles of a run beyond the horizon */
-    SPARSE = 64, /* cycles per request: at this rate or below, the plain machine is as fast */
-    LOOK = 512,  /* cycles between checks of that */
+    AHEAD = 2,   /* cycles that a core may be ahead of the others: its stores reach other regions 3 cycles after EX1 */
+    ALONE = 64,  /* the same, for the only core */
+    MOST = 4096, /* cycles of a run beyond the horizon, at most */
+    SPARSE = 64, /* with one request in this many cycles, the plain machine is as fast */
+    LOOK = 512,  /* the rate of requests is checked every this many cycles */
     LEAST = 8
 };
 enum { PORT_BITS = WG_CORES }; /* the ports' bits in core_group.ring follow the cores' */
@@ -59,7 +58,7 @@ typedef struct core_group {
     uint8_t edges;            /* cores that have just taken a backward branch */
     bool in_step;             /* no core may run ahead of the others: code may change, or a finding may end the run */
     bool stops;               /* the single core needs the clock in this cycle: the engine runs phases I or J */
-    bool detour;              /* a slow path was taken: other agents may have new appointments */
+    bool detour;              /* a slow path was taken, which may have scheduled other agents */
     struct wg_rounds *rounds; /* the recorder of periods */
 } core_group;
 
@@ -71,8 +70,8 @@ static inline uint32_t group_log_room(const wg_tile *t)
 
 static const uint32_t l1_queue = 1u << WG_PATH_L1;
 
-/* The appointment may be earlier than requested, never later: an agent that is too early asks again. */
-static inline void appoint(core_group *w, unsigned bit, uint64_t now, uint64_t at)
+/* Schedules a core or port. The ring may wake it too early, never too late; it then schedules itself again. */
+static inline void schedule(core_group *w, unsigned bit, uint64_t now, uint64_t at)
 {
     if (at == WG_NEVER)
         return;
@@ -171,7 +170,7 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
     note_stores(m);
     w->seen_at[core] = wg_queue_seen_at(m->queue);
     if (m->queue->count)
-        appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
+        schedule(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
     for (unsigned i = 0; i < m->queue->count; i++) {
         const wg_request *req = &m->queue->ring[(m->queue->head + i) % WG_QUEUE_DEPTH];
         w->in_step |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));

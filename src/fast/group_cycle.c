@@ -41,7 +41,7 @@ static void answer(wg_tile *t, core_group *w, core_slot *m, const wg_request *re
     run->r[0] = 0;
     wg_fill_retire(run, l->number, l->done);
     if (!run->halt && (m->waits_for == ANY || m->waits_for == l->number))
-        appoint(w, m->core, t->sched.now, l->done);
+        schedule(w, m->core, t->sched.now, l->done);
 }
 
 /* L1 processes the head of the core's queue. */
@@ -68,10 +68,10 @@ static void process(wg_tile *t, core_group *w, core_slot *m)
         note_loads(m);
         for (unsigned i = 0; i < WG_CORES; i++)
             w->at[i].op = NULL;
-        appoint(w, m->core, t->sched.now, t->sched.now);
+        schedule(w, m->core, t->sched.now, t->sched.now);
     }
     if (m->blocked || m->mixed)
-        appoint(w, m->core, t->sched.now, t->sched.now);
+        schedule(w, m->core, t->sched.now, t->sched.now);
     wg_queue_pop(&t->regions.memory, m->core, WG_PATH_L1);
     w->served++;
     w->seen_at[m->core] = wg_queue_seen_at(queue);
@@ -141,7 +141,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
                 next = wg_max64(next, p->port_free[port]);
         }
     }
-    appoint(w, PORT_BITS + which, now, next);
+    schedule(w, PORT_BITS + which, now, next);
 }
 
 /* ---- I: load/store units ----------------------------------------------------------------------------------- */
@@ -163,8 +163,8 @@ static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
     memory->emitted[m->core]++;
     if (m->queue->count == 1)
         w->seen_at[m->core] = req->seen_at;
-    appoint(w, PORT_BITS + m->port, t->sched.now,
-            wg_max64(req->seen_at, t->regions.memory.l1.port_free[WG_L1_CORE_PORT + m->port]));
+    schedule(w, PORT_BITS + m->port, t->sched.now,
+             wg_max64(req->seen_at, t->regions.memory.l1.port_free[WG_L1_CORE_PORT + m->port]));
     return req;
 }
 
@@ -656,7 +656,7 @@ void wg_group_cycle(wg_tile *t, core_group *w, unsigned who)
             at = wg_min64(at, wg_fetch_next(t, m->core));
         }
         if (at != WG_NEVER)
-            appoint(w, m->core, s->now, wg_max64(at, s->now + 1));
+            schedule(w, m->core, s->now, wg_max64(at, s->now + 1));
         else if (w->seen_at[m->core] == WG_NEVER) /* nothing in the group can wake it */
             w->resting |= (uint8_t)(1u << m->core);
     }

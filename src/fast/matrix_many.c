@@ -237,6 +237,6 @@ unsigned wg_matrix_accept_many(wg_burst *burst)
     uint64_t next = WG_NEVER;
     for (uint32_t i = m->head; i != m->tail; i++)
         next = m->due[i % WG_MATRIX_FLIGHTS] < next ? m->due[i % WG_MATRIX_FLIGHTS] : next;
-    wg_appoint(&t->sched, WG_AGENT_MATRIX, next);
+    wg_set_wake(&t->sched, WG_AGENT_MATRIX, next);
     return b.count;
 }

@@ -502,5 +502,5 @@ void wg_pack_many_end(wg_pack_many *m)
 {
     wg_pack_many_writes(m);
     make_jobs(m);
-    wg_appoint(&m->t->sched, WG_AGENT_PACK, m->count ? m->pending[m->first].done_at : WG_NEVER);
+    wg_set_wake(&m->t->sched, WG_AGENT_PACK, m->count ? m->pending[m->first].done_at : WG_NEVER);
 }

@@ -54,7 +54,7 @@ typedef struct wg_pack_many {
     wg_pack_rows at;                              /* the first of these goes to at.data */
 } wg_pack_many;
 
-/* The thread is due, and its head is a PACR: may a burst begin? */
+/* Begins a burst with the thread's head, a PACR. False: no burst is possible. */
 bool wg_pack_many_begin(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t until);
 /* Accepts and completes PACRs in cycles before `until`, as far as possible. */
 void wg_pack_many_run(wg_pack_many *m, uint64_t until);

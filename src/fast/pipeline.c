@@ -23,7 +23,7 @@ static inline bool streams(wg_tile *t, wg_frontend *f, unsigned thread)
     if (!wg_frontend_streams(f, t->sched.now))
         return false;
     wg_filter_wakes(&t->sched, thread, 0);
-    wg_appoint_next(&t->sched, WG_AGENT_THREAD0 + thread);
+    wg_wake_next(&t->sched, WG_AGENT_THREAD0 + thread);
     wg_push_room(t, f, thread, 1);
     return true;
 }
@@ -60,7 +60,7 @@ __attribute__((noinline)) static void all_threads(wg_tile *t, unsigned due, bool
         wg_frontend *f = wg_frontend_of(t, i);
         wg_latch_clear_met(f);
         wg_thread_move_up(t, f, i);
-        wg_thread_appoint(t, f, i);
+        wg_thread_schedule(t, f, i);
     }
 }
 
@@ -74,7 +74,7 @@ WG_STAGE void one_thread(wg_tile *t, wg_frontend *f, unsigned thread)
         wg_thread_serve(t, f, thread, unit);
     wg_latch_clear_met(f);
     wg_thread_move_up(t, f, thread);
-    wg_thread_appoint(t, f, thread);
+    wg_thread_schedule(t, f, thread);
 }
 
 /* A core wants the Sync Unit, or soft reset blocks a unit. */
@@ -93,7 +93,7 @@ bool wg_fast_frontends(wg_tile *t, unsigned due)
     return true;
 }
 
-/* The earliest appointment of the agents in both `soon` and `agents`. */
+/* The earliest wake-up of the agents that are in `soon` and in `agents`. */
 static inline uint64_t earliest(const wg_schedule *s, uint32_t agents)
 {
     uint64_t next = WG_NEVER;
@@ -143,7 +143,7 @@ static void burst_used(wg_burst *b, unsigned count, unsigned unit)
 {
     wg_burst_used(b, count);
     b->t->backend.turn[unit].next = (uint8_t)(b->thread == WG_THREADS - 1 ? 0 : b->thread + 1);
-    wg_appoint(&b->t->sched, WG_AGENT_THREAD0 + b->thread, b->from);
+    wg_set_wake(&b->t->sched, WG_AGENT_THREAD0 + b->thread, b->from);
     wg_fast_used(b->t, WG_FAST_BURSTS, b->at[count - 1] - b->at[0] + 1);
 }
 
@@ -177,7 +177,7 @@ static bool burst_of_nops(wg_tile *t, uint32_t due, uint64_t until)
         return false;
     s->now += cycles - 1;
     for (uint32_t mask = due; mask; mask &= mask - 1)
-        wg_appoint(s, (unsigned)__builtin_ctz(mask), s->now + 1);
+        wg_set_wake(s, (unsigned)__builtin_ctz(mask), s->now + 1);
     wg_fast_used(t, WG_FAST_BURSTS, cycles);
     return true;
 }
@@ -217,7 +217,7 @@ static void close_burst(wg_pack_many *m, uint64_t stop)
     if (m->accepted)
         burst_used(b, m->accepted, WG_UNIT_PACK);
     else
-        wg_appoint(s, WG_AGENT_THREAD0 + b->thread, b->from);
+        wg_set_wake(s, WG_AGENT_THREAD0 + b->thread, b->from);
     if (waits) { /* it looks once and finds nothing to do */
         s->now = b->from;
         (void)wg_take(m->t, WG_AGENT_THREAD0 + b->thread);
@@ -235,8 +235,8 @@ static bool open_burst(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t ot
     if (others < s->now + CYCLES || !keeps_open(t, wg_due(s, PIPELINE & ~own, s->now + CYCLES)) ||
         !wg_pack_many_begin(m, t, thread, others))
         return false;
-    wg_cancel_appointment(s, WG_AGENT_THREAD0 + thread);
-    wg_cancel_appointment(s, WG_AGENT_PACK);
+    wg_cancel_wake(s, WG_AGENT_THREAD0 + thread);
+    wg_cancel_wake(s, WG_AGENT_PACK);
     wg_filter_wakes(s, thread, WG_CAUSE_ANY);
     wg_pack_many_run(m, s->now + 1);
     if (m->accepted || wg_pack_many_waits(m, s->now + 1))
@@ -335,7 +335,7 @@ static void cycles(wg_tile *t, uint64_t end)
 {
     wg_schedule *s = &t->sched;
     wg_pack_many many;
-    bool open = false; /* a burst of PACRs is open: its thread and the packers have no appointments */
+    bool open = false; /* a burst of PACRs is open: its thread and the packers are not scheduled */
     for (uint64_t others = others_act(t, end);;) {
         const bool stops = t->dev->stop_requested | (t->backend.scalar.refusals != 0);
         const uint64_t now = upcoming(s);

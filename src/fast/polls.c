@@ -12,7 +12,7 @@
 #include "machine/device.h"
 #include "riscv/internal.h"
 
-/* Shifts the agent's appointment; other agents keep theirs. */
+/* Shifts the agent's wake-up; other agents keep theirs. */
 static void shift(wg_tile *t, unsigned agent, uint64_t by)
 {
     wg_postpone(&t->sched, agent, wg_moved(t->sched.next[agent], by));

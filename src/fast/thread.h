@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages of a thread while nobody observes, and its next appointment. */
+/* The stages of a thread while nobody observes, and its schedule. */
 #ifndef WG_FAST_THREAD_H
 #define WG_FAST_THREAD_H
 
@@ -48,12 +48,12 @@ static inline uint32_t wg_thread_waits_for(const wg_frontend *f)
 #undef UNIT
 }
 
-/* After phases D to G, with the old appointment already consumed: sets the thread's next one. */
-static inline void wg_thread_appoint(wg_tile *t, const wg_frontend *f, unsigned thread)
+/* After phases D to G: schedules the thread, whose old wake-up has been taken. */
+static inline void wg_thread_schedule(wg_tile *t, const wg_frontend *f, unsigned thread)
 {
     wg_schedule *s = &t->sched;
     if (f->moved) {
-        wg_appoint_next(s, WG_AGENT_THREAD0 + thread);
+        wg_wake_next(s, WG_AGENT_THREAD0 + thread);
         return;
     }
     wg_filter_wakes(s, thread, ~wg_thread_waits_for(f));

@@ -53,7 +53,7 @@ static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
         v->interlock_at = now + 1;
         v->interlock_lregs = 1u << vd;
     }
-    wg_vector_appoint(t);
+    wg_vector_schedule(t);
     return true;
 }
 

@@ -35,5 +35,5 @@ void wg_frontends(wg_tile *t, unsigned due)
             wg_mop(t, i, true);
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (due >> i & 1)
-            wg_appoint_thread(t, &t->frontend[i], i);
+            wg_schedule_thread(t, &t->frontend[i], i);
 }

@@ -163,8 +163,8 @@ static void end(wg_tile *t, wg_frontend *f)
 }
 
 /*
- * The same, where the last look ahead has stopped in front of an instruction: only a NOP in MopCfg, for one that may be
- * omitted, requires another search.
+ * As find(). The previous search stopped at the next instruction, so in an inner loop it is known; elsewhere MopCfg may hold a
+ * NOP by now, which is omitted.
  */
 static inline bool find_again(wg_mop_state *m, const uint32_t *cfg, uint32_t *word)
 {

@@ -235,8 +235,8 @@ static inline uint64_t wg_next_look(const wg_tile *t, const wg_frontend *f)
     return next > now ? next : now + 1;
 }
 
-/* After phases D to G: makes the thread's next appointment. */
-static inline void wg_appoint_thread(wg_tile *t, const wg_frontend *f, unsigned thread)
+/* After phases D to G: schedules the thread. */
+static inline void wg_schedule_thread(wg_tile *t, const wg_frontend *f, unsigned thread)
 {
     wg_wake_at(&t->sched, WG_AGENT_THREAD0 + thread, f->moved ? t->sched.now + 1 : wg_next_look(t, f));
 }

@@ -18,19 +18,18 @@ typedef struct wg_schedule {
     uint64_t next[WG_AGENT_COUNT];
     uint64_t now; /* the cycle being run, or about to be run */
     /*
-     * Saves searching `next`: an agent with an appointment has its bit in `soon`, or the appointment is no earlier than
-     * `later`. An appointment may be cleared or postponed without updating these; only wg_wake_at() and wg_appoint() make
-     * one.
+     * An index of `next`. A scheduled agent has its bit in `soon`, or its wake-up is not before `later`. The index may be
+     * out of date when a wake-up was cancelled or postponed; wg_wake_at() and wg_set_wake() always update it.
      */
     uint64_t later;
     uint32_t soon;
-    uint32_t woken;        /* agents that got an earlier appointment since this was cleared (wg_tile_cycles) */
+    uint32_t woken;        /* agents whose wake-up was made earlier since this was cleared (wg_tile_cycles) */
     uint8_t phase;         /* wg_phase being run */
-    uint8_t pending_cores; /* bit i: core i has yet to be ticked in this cycle, and its appointment is consumed */
+    uint8_t pending_cores; /* bit i: core i has still to be ticked in this cycle; its wake-up is already taken */
     bool watch_idle;       /* a request waits at its region for a thread to become idle (wg_watch_idle) */
     bool watch_units; /* the Scalar Unit's instruction waits midway for a cause that gates wait for (wg_watch_units) */
-    uint32_t far;     /* agents with an appointment and no bit in `soon` */
-    uint64_t look_at; /* … which are checked again in this cycle */
+    uint32_t far;     /* scheduled agents that are not in `soon` */
+    uint64_t look_at; /* when `far` is searched next */
     uint32_t wake_filter[3]; /* per sleeping thread: causes that cannot unblock it (WG_CAUSE_…) */
 } wg_schedule;
 
@@ -57,7 +56,7 @@ static inline uint8_t wg_agent_first_phase(unsigned agent)
 
 static_assert(WG_AGENT_COUNT < 32, "wg_schedule.soon; the last bit of wg_schedule.wake_filter is free");
 #define WG_AGENT_BIT(agent) (UINT32_C(1) << (agent))
-#define WG_SCHED_NEAR 8 /* appointments this near go into `soon`: pipelines make one per instruction */
+#define WG_SCHED_NEAR 8 /* a wake-up within this many cycles goes into `soon`: a pipeline makes one per instruction */
 #define WG_SCHED_CORES (UINT32_C(0x1F) << WG_AGENT_CORE_B)
 
 static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
@@ -74,26 +73,26 @@ static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
     }
 }
 
-/* Replaces the agent's appointment, by an earlier or a later one. */
-static inline void wg_appoint(wg_schedule *s, unsigned agent, uint64_t cycle)
+/* Sets the agent's next wake-up, whatever it was before. */
+static inline void wg_set_wake(wg_schedule *s, unsigned agent, uint64_t cycle)
 {
     s->next[agent] = WG_NEVER;
     wg_wake_at(s, agent, cycle);
 }
 
-/* Moves the agent's appointment to a later cycle. */
+/* Postpones the agent's wake-up. */
 static inline void wg_postpone(wg_schedule *s, unsigned agent, uint64_t cycle) { s->next[agent] = cycle; }
 
-/* Cancels the agent's appointment. */
-static inline void wg_cancel_appointment(wg_schedule *s, unsigned agent)
+/* Cancels the agent's wake-up. */
+static inline void wg_cancel_wake(wg_schedule *s, unsigned agent)
 {
     s->next[agent] = WG_NEVER;
     s->soon &= ~WG_AGENT_BIT(agent);
     s->far &= ~WG_AGENT_BIT(agent);
 }
 
-/* The agent has no appointment: makes one for the next cycle. */
-static inline void wg_appoint_next(wg_schedule *s, unsigned agent)
+/* Schedules an agent that has no wake-up, for the next cycle. */
+static inline void wg_wake_next(wg_schedule *s, unsigned agent)
 {
     s->next[agent] = s->now + 1;
     s->soon |= WG_AGENT_BIT(agent);

@@ -230,7 +230,7 @@ typedef struct wg_unconsumed {
 void wg_core_reset(struct wg_tile *t, unsigned core);              /* power-on: held in soft reset */
 void wg_core_start(struct wg_tile *t, unsigned core, uint32_t pc); /* soft reset released (phase A) */
 void wg_core_stop(struct wg_tile *t, unsigned core);               /* soft reset asserted (phase A) */
-/* Phases I and J for the cores in `due` (bit i: core i), setting sched.phase. The engine has taken their appointments. */
+/* Phases I and J for the cores in `due` (bit i: core i), setting sched.phase. The engine has taken their wake-ups. */
 void wg_cores_tick(struct wg_tile *t, unsigned due);
 /* A region processed this core's request in the current cycle; value for reads and atomics. */
 void wg_core_respond(struct wg_tile *t, const wg_request *req, const uint32_t value[4]);

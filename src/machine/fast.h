@@ -34,10 +34,9 @@ typedef enum wg_fast_path {
      WG_EV_BIT(WG_EV_TRACKED))
 
 /*
- * The one place that decides whether shortcuts may be taken: nobody watches, nothing is perturbed or scaled, and it is not
- * lockstep.
- * Must be called whenever one of these changes. Some shortcuts are also taken in observed runs, unless an event would be
- * lost: units and threads alone, cores ahead of the clock, skipped periods.
+ * Decides which shortcuts may be taken; no other place does. All may be taken if nobody observes and nothing is perturbed or
+ * scaled, none in lockstep. In between, those are taken that lose no observed event: units and threads alone, cores ahead of
+ * the clock, skipped periods. Must be called whenever one of these conditions changes.
  */
 static inline void wg_fast_update(wg_tile *t)
 {

@@ -172,7 +172,7 @@ static inline bool wg_frontend_empty(const wg_frontend *f)
 
 void wg_frontend_reset(struct wg_tile *t, unsigned thread);
 /*
- * Phases D to G for the threads in `due` (bit i: thread i), setting sched.phase; makes their next appointments. The engine
+ * Phases D to G for the threads in `due` (bit i: thread i), setting sched.phase; makes their next wake-ups. The engine
  * has consumed the old ones.
  */
 void wg_frontends(struct wg_tile *t, unsigned due);

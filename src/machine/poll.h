@@ -34,33 +34,33 @@ enum { WG_POLL_REFERENCES = 40, WG_POLL_FINDINGS = 1024 };
 
 /* Environment, not state: recognising a period does not affect the simulation. A snapshot holds it (poll_saved.c). */
 typedef struct wg_poll {
-    uint64_t look_at;        /* nothing to do before this cycle */
-    uint64_t stop_at;        /* the clock must stop in this cycle, even if nobody is due */
-    uint64_t observed;       /* how many cycles storing cores have been kept from running ahead */
+    uint64_t look_at;        /* nothing is compared before this cycle */
+    uint64_t stop_at;        /* the clock must stop in this cycle, even if no agent is due */
+    uint64_t observed;       /* cycles for which cores that store were kept from running ahead */
     uint64_t observed_until; /* before this cycle no core runs ahead through L1 */
     uint64_t disturbed;      /* the last cycle in which something happened that must not be skipped */
-    unsigned references;     /* taken since then; 0: none */
-    bool may_stop;           /* the run before this one would have ended when found endless */
-    uint64_t reference;      /* the last of them, */
-    uint64_t stare_until;    /* and until when every cycle after it is compared */
-    bool keyed;              /* a request has come since: states of such cycles are compared */
+    unsigned references;     /* references taken since `disturbed` */
+    bool may_stop;           /* the previous run would have ended if the loop had been found endless */
+    uint64_t reference;      /* the cycle of the last reference */
+    uint64_t stare_until;    /* every cycle from `reference` to this one is compared */
+    bool keyed;              /* a request arrived after `reference`: only states in which one arrives are compared */
     uint64_t found_at;       /* the cycle in which an endless loop was found */
-    bool endless;            /* … and nobody is known to have acted on the tile since */
-    bool copied;             /* cores have stored since seen_at: memory was copied then */
-    uint8_t tries;           /* … and how often it differed */
-    /* The state that is compared with: of the last reference, or of the first request after it. */
+    bool endless;            /* the loop is endless: nobody has acted on the tile since found_at */
+    bool copied;             /* cores have stored since seen_at, when memory was copied */
+    uint8_t tries;           /* comparisons in which memory differed from the copy */
+    /* The reference state: that of `reference`, or of the first request after it. */
     uint64_t seen_at, signature;
     uint64_t number[WG_POLL_COUNTS];
-    bool polls[WG_POLL_COUNTS]; /* … has executed something by the time it repeated */
-    bool restored;              /* … in another device: the number of findings at that time is unknown */
+    bool polls[WG_POLL_COUNTS]; /* the count had grown when the state repeated */
+    bool restored;              /* the reference is from a snapshot: how many findings there were then is unknown */
     bool settled;               /* the state repeats with this period until another agent acts */
     uint64_t period, per_period[WG_POLL_COUNTS];
-    uint64_t findings[WG_POLL_FINDINGS]; /* occurrences at seen_at; then: per period */
+    uint64_t findings[WG_POLL_FINDINGS]; /* occurrences at seen_at; once a period is known, occurrences per period */
     size_t findings_seen;
     wg_poll_state state, scratch;
 } wg_poll;
 
-/* For fast/polls.c: the earliest appointment of all other agents; each count; starting over. */
+/* For fast/polls.c: the earliest wake-up of any other agent; count i; starts the search again. */
 uint64_t wg_poll_others(const struct wg_tile *t);
 uint64_t wg_poll_count(const struct wg_tile *t, unsigned i);
 void wg_poll_wait_for_quiet(struct wg_tile *t);
@@ -68,7 +68,7 @@ void wg_poll_wait_for_quiet(struct wg_tile *t);
 void wg_poll_reset(struct wg_tile *t);
 /*
  * Must be called between cycles, from cycle look_at on. A shortcut may advance t->sched.now by whole periods, up to `limit`
- * and to the next appointment of any other agent. If no other agent can ever act, the polling is endless: with
+ * and to the next wake-up of any other agent. If no other agent can ever act, the polling is endless: with
  * `stop_if_endless` the clock stops in a cycle that is the same however the run is driven, and the result is true.
  */
 bool wg_poll_look(struct wg_tile *t, uint64_t limit, bool stop_if_endless);

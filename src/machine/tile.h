@@ -46,8 +46,8 @@ struct wg_tile {
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
     uint64_t watched;          /* event kinds that are observed */
-    uint64_t limit;            /* the run ends before this cycle: nobody outside looks at L1 before */
-    uint64_t ahead_limit;      /* private work runs ahead no further than to this cycle */
+    uint64_t limit;            /* the run ends before this cycle; until then nobody outside reads L1 */
+    uint64_t ahead_limit;      /* cores run ahead with private work up to this cycle */
     uint64_t horizon;          /* everything that arrives from outside before this cycle is known */
     bool lockstep;
     uint32_t fast, fast_wanted; /* shortcuts that may be taken now, and in general (machine/fast.h) */
@@ -63,16 +63,18 @@ struct wg_tile {
     wg_poll poll;
     /* State of the cores' shortcuts; the plain machine does not use it. */
     uint8_t lines_wait[WG_CORES]; /* instructions before whole lines are tried again (fast/ahead.c) */
-    uint32_t l1_turns;      /* requests of cores that L1 has processed, and ticks of cores with a store to L1 queued, */
-    uint64_t l1_turns_from; /* … since this cycle: is a group worthwhile (fast/core_groups.c)? */
-    uint32_t l1_undos;      /* lines that a core running ahead through L1 has written, */
+    uint32_t
+        l1_turns; /* since l1_turns_from: requests of cores that L1 processed, and ticks of cores with a queued store
+                               to L1. They decide whether a group of cores is worthwhile (fast/core_groups.c). */
+    uint64_t l1_turns_from;
+    uint32_t l1_undos; /* entries of l1_undo: lines written by a core that runs ahead through L1 */
     wg_l1_undo l1_undo[WG_L1_UNDO];
     struct {
         uint64_t port_free, emitted, bank_free[WG_L1_MAX_BANKS];
         wg_request_queue queue;
         uint32_t active;
         uint8_t turn;
-    } l1_saved; /* … and what else of L1 it changes, as of its checkpoint */
+    } l1_saved;                                                     /* the rest of that core's checkpoint of L1 */
     const struct wg_map_row *row_found[WG_CORES][2][WG_ROWS_FOUND]; /* of the address map, for wg_tile_route() */
     const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;

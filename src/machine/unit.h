@@ -20,7 +20,7 @@ struct wg_tile;
 
 typedef struct wg_unit_ops {
     const char *name;
-    uint8_t agent; /* wg_agent */
+    uint8_t agent;                    /* wg_agent */
     void (*reset)(struct wg_tile *t); /* power-on: the state is zero, and what stays zero is not touched */
     void (*abort)(struct wg_tile *t); /* soft reset, from any state; NULL: the unit has none */
     /*
@@ -30,7 +30,7 @@ typedef struct wg_unit_ops {
      */
     bool (*check)(const struct wg_tile *t, const wg_insn *insn, wg_stall *why);
     void (*accept)(struct wg_tile *t, const wg_insn *insn);
-    /* Phase B. Makes the agent's next appointment by wg_wake_at() or wg_appoint(), or none if only others can unblock it. */
+    /* Phase B. Makes the agent's next wake-up by wg_wake_at() or wg_set_wake(), or none if only others can unblock it. */
     void (*tick)(struct wg_tile *t);
     /* Does this thread have an instruction in any stage? */
     bool (*busy)(const struct wg_tile *t, unsigned thread);

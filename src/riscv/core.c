@@ -16,7 +16,7 @@ void wg_core_sync(wg_tile *t, unsigned core)
 }
 
 /* Schedules the core's next tick, given the cycle in which its pipeline continues. */
-static void appoint(wg_tile *t, unsigned core, uint64_t pipeline)
+static void schedule(wg_tile *t, unsigned core, uint64_t pipeline)
 {
     uint64_t next = wg_min64(pipeline, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
     if (next <= t->sched.now)
@@ -151,7 +151,7 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
         if (again != WG_NEVER || k->stall.retry_at != WG_NEVER || moved)
             again = now + 1;
     }
-    appoint(t, core, again == WG_NEVER ? WG_NEVER : wg_max64(again, now + 1));
+    schedule(t, core, again == WG_NEVER ? WG_NEVER : wg_max64(again, now + 1));
     t->l1_turns += k->run.sq_count && wg_sq_peek(&k->run, 0)->path == WG_PATH_L1;
 }
 

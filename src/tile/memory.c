@@ -55,7 +55,7 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
     if (req->path != WG_PATH_PUSH)
         wg_wake_at(&t->sched, WG_AGENT_REGIONS, req->seen_at);
-    else if (queue->count == 1) /* else an earlier request has an appointment, or waits for room */
+    else if (queue->count == 1) /* else an earlier request has a wake-up, or waits for room */
         wg_wake_at(&t->sched, WG_AGENT_PUSHES, req->seen_at);
     WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
             .pc = req->pc, .parent = req->overtakes,

@@ -264,7 +264,7 @@ static void plain(wg_frontend *f)
  * An unwatched thread sleeps through cycles in which nothing can let it act; all other wake-up times are equal. A
  * wake-up that is too late shows in the state.
  */
-static bool same_appointments(const wg_schedule *watched, const wg_schedule *alone)
+static bool same_wakes(const wg_schedule *watched, const wg_schedule *alone)
 {
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++) {
         bool thread = i >= WG_AGENT_THREAD0 && i <= WG_AGENT_THREAD2;
@@ -293,7 +293,7 @@ static void test_watching_changes_nothing(void **state)
             }
             if (memcmp(a->t->frontend, b->t->frontend, sizeof a->t->frontend) ||
                 memcmp(&a->t->backend.sync, &b->t->backend.sync, sizeof a->t->backend.sync) ||
-                !same_appointments(&a->t->sched, &b->t->sched))
+                !same_wakes(&a->t->sched, &b->t->sched))
                 fail_msg("seed %llu: differs after cycle %u", (unsigned long long)seed, cycle);
         }
         assert_int_equal(a->dev.findings, b->dev.findings);
