@@ -64,6 +64,45 @@ WG_API size_t wg_encode_array(const char *type, bool tilized, const float *from,
 WG_API bool wg_decode_array(const char *type, bool tilized, const void *from, size_t bytes, float *to, size_t rows,
                             size_t columns);
 
+/* ---- Programs ---- */
+
+/*
+ * A run whose time the caller advances: a .tasm program, ELF files or a chip file, loaded as by the commands run, check, trace,
+ * profile and report, with their options. Meanwhile everything can be observed, read and changed.
+ *
+ *     open ──device or chip──► wg_program_run() … ──► wg_program_end() ──► the command's exit status, files and report
+ */
+typedef struct wg_program wg_program;
+
+/*
+ * Loads what `waitgate WORDS…` would run; no time passes. `tasm` is the text of the program that is called "-" in the words; NULL: it
+ * is standard input. Options that save snapshots are refused: take them with wg_snapshot(). NULL: *errors has the messages, as
+ * waitgate prints them; wg_free() it. `errors` may be NULL.
+ */
+WG_API wg_program *wg_program_open(size_t count, const char *const *words, const char *tasm, char **errors);
+/* The tile, or the chip: the other one is NULL. They belong to the program. Advance their time by wg_program_run() alone. */
+WG_API wg_device *wg_program_device(wg_program *program);
+WG_API struct wg_grid *wg_program_chip(wg_program *program);
+WG_API wg_arch_id wg_program_arch(const wg_program *program);
+/* The file that a core begins with; x and y: of a chip. NULL: none. */
+WG_API wg_elf *wg_program_elf(wg_program *program, unsigned x, unsigned y, wg_core_id core);
+/* A wg_source_fn (report.h) with a program of one tile as its user; it also knows the lines of a .tasm program. */
+WG_API bool wg_program_source(void *program, unsigned core, uint32_t pc, wg_source *out);
+/*
+ * As wg_run(), and pushes the streams of a .tasm program. Conditions in the file and options such as --until and --max-cycles end
+ * the run, too. WG_ERR_STATE: there is a sentence in wg_program_error().
+ */
+WG_API wg_status wg_program_run(wg_program *program, uint64_t cycles, wg_stop *stop);
+WG_API const char *wg_program_error(const wg_program *program);
+/*
+ * Once, after the last wg_program_run(): expectations are checked and files written. A program that could still run ended at a
+ * limit. Returns the exit status of the command. The device or chip can be read until wg_program_close().
+ */
+WG_API int wg_program_end(wg_program *program, char **errors);
+/* Of a program that has ended: the command's report, as text or as --json has it; wg_free() it. NULL: there is no memory. */
+WG_API char *wg_program_report(wg_program *program, bool json);
+WG_API void wg_program_close(wg_program *program);
+
 /* ---- Watching ---- */
 
 /*
@@ -71,7 +110,7 @@ WG_API bool wg_decode_array(const char *type, bool tilized, const void *from, si
  *
  *     begin ──tiles, programs──► wg_run() … ──end──► profile, timeline, report
  *
- * A watch changes nothing of the run. It takes up to five of a device's eight observers until it ends. The device or chip must
+ * A watch changes nothing of the run. It takes up to six of a device's eight observers until it ends. The device or chip must
  * outlive it.
  */
 typedef struct wg_watch wg_watch;
@@ -80,10 +119,11 @@ typedef struct wg_watch_desc {
     wg_device *device;    /* a tile alone … */
     struct wg_grid *grid; /* … or a chip, whose tiles are named by wg_watch_tile() */
     const char *title;    /* what reports call the run; NULL: "host" */
-    const char *trace;    /* files as for --trace and --log, by their names .json, .pftrace, .kanata, .zst; NULL: none */
+    const char *trace; /* files as for --trace and --log, by their names .json, .pftrace, .kanata, .zst; NULL: none */
     const char *log;
     bool profile; /* wg_watch_profile(), wg_watch_report() */
     bool timeline;
+    bool stats; /* wg_watch_statistics() */
 } wg_watch_desc;
 /* NULL: there is a sentence in `error`. */
 WG_API wg_watch *wg_watch_begin(const wg_watch_desc *desc, char *error, size_t error_bytes);
@@ -97,6 +137,8 @@ WG_API bool wg_watch_end(wg_watch *watch, char *error, size_t error_bytes);
 /* Of a watch that has ended: tables, or JSON as `waitgate profile --json` prints it; wg_free() it. NULL: none, or no memory. */
 WG_API char *wg_watch_profile(wg_watch *watch, bool json);
 WG_API char *wg_watch_timeline_text(wg_watch *watch);
+/* As `waitgate run --stats` prints them; as JSON, with --json. */
+WG_API char *wg_watch_statistics(wg_watch *watch, bool json);
 /* The page of `waitgate report`. */
 WG_API bool wg_watch_report(wg_watch *watch, const char *path, char *error, size_t error_bytes);
 WG_API void wg_watch_free(wg_watch *watch);

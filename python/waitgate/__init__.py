@@ -16,9 +16,10 @@ from ._elf import Elf
 from ._numbers import decode, encode, types
 from ._tile import CORES, Checks, CoreState, Event, Finding, Hang, Tile, Timing
 from ._chip import Chip
+from ._program import Program
 from ._text import AssemblyError, Error, assemble, disassemble, version
 from ._watch import Watch
 
-__all__ = ["AssemblyError", "CORES", "Checks", "Chip", "CoreState", "Elf", "Error", "Event", "Finding", "Hang", "Result", "Tile", "Timing",
+__all__ = ["AssemblyError", "CORES", "Checks", "Chip", "CoreState", "Elf", "Error", "Event", "Finding", "Hang", "Program", "Result", "Tile", "Timing",
            "Watch", "assemble", "check", "command", "decode", "disassemble", "encode", "explore", "profile", "run", "types", "version"]
 __version__ = version()

@@ -26,13 +26,23 @@ class Chip:
         status = lib.wg_grid_create(desc, out)
         if status != lib.WG_OK:
             raise Error(text(lib.wg_status_text(status)))
-        self._grid: Any = out[0]
+        self._begin(out[0], None)
+
+    @classmethod
+    def _of_program(cls, program: Any, grid: Any) -> Chip:
+        chip = cls.__new__(cls)
+        chip.arch = "wh" if lib.wg_grid_arch(grid) == lib.WG_ARCH_WH else "bh"
+        chip._begin(grid, program)
+        return chip
+
+    def _begin(self, grid: Any, program: Any) -> None:
+        self._grid, self._program = grid, program  # a program advances time itself
         self._tiles: dict[tuple[int, int], Tile] = {}
 
     def close(self) -> None:
         for tile in self._tiles.values():
             tile._device = None
-        if self._grid:
+        if self._grid and self._program is None:
             lib.wg_grid_destroy(self._grid)
         self._grid = None
 
@@ -66,12 +76,14 @@ class Chip:
             if not device:
                 raise Error(text(lib.wg_grid_error(self._grid)) or f"there is no Tensix tile at ({x}, {y})")
             self._tiles[x, y] = Tile._of_chip(self, device, self.arch)
+            if self._program is not None:
+                self._program._give(self._tiles[x, y], x, y)
         return self._tiles[x, y]
 
     def watch(self, *tiles: tuple[int, int], trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = True,
-              timeline: bool = False) -> Watch:
+              timeline: bool = False, stats: bool = False) -> Watch:
         """Watches these tiles, (x, y), from now to the end of the `with` block; see Tile.watch()."""
-        watch = Watch(ffi.NULL, self._grid, trace, log, profile, timeline)
+        watch = Watch(ffi.NULL, self._grid, trace, log, profile, timeline, stats)
         for x, y in tiles:
             self.tile(x, y)
             watch._tile(x, y)
@@ -93,14 +105,21 @@ class Chip:
 
     def run(self, cycles: int = 2**63) -> str:
         """As Tile.run(), for all tiles. The report of a hang covers the waiting tiles."""
+        if self._program is not None:
+            return str(self._program.run(cycles))
         stop = ffi.new("wg_stop *")
         self._ask(lib.wg_grid_run(self._grid, cycles, stop))
         why = _STOPS[int(stop[0])]
         if why == "hung":
-            raise Hang("\n".join(f"Tile {x}-{y}:\n{t.hang_report()}" for (x, y), t in sorted(self._tiles.items())))
+            raise Hang(self._hang_report())
         return why
 
+    def _hang_report(self) -> str:
+        return "\n".join(f"Tile {x}-{y}:\n{t.hang_report()}" for (x, y), t in sorted(self._tiles.items()))
+
     def advance(self, cycles: int) -> None:
+        if self._program is not None:
+            raise Error("the time of this chip belongs to a program: Program.run()")
         self._ask(lib.wg_grid_advance(self._grid, cycles))
 
     @property

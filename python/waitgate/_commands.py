@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 from ._library import ffi, lib, text
 from ._text import Error
@@ -28,9 +28,9 @@ def command(*words: object) -> tuple[int, str, str]:
 class Result(dict[str, Any]):
     """The outcome of a run: the JSON of the command line, with shorthands."""
 
-    def __init__(self, status: int, said: str, words: list[str]):
+    def __init__(self, status: int, said: str, words: list[str], report: Optional[str] = None):
         super().__init__(json.loads(said))
-        self.status, self._words = status, words
+        self.status, self._words, self._report = status, words, report  # of a Program, which cannot be run again
 
     @property
     def cycles(self) -> int:
@@ -49,14 +49,18 @@ class Result(dict[str, Any]):
         return list(self["findings"])
 
     def report(self, *options: str) -> str:
-        """The same run as text, as the command line prints it; made by running it again."""
+        """The same run as text, as the command line prints it; made by running it again, unless it is of a Program."""
+        if self._report is not None:
+            if options:
+                raise Error("the options of a program's report are given to Program()")
+            return self._report
         return command(self._words[0], *options, *self._words[1:])[1]
 
     def __repr__(self) -> str:
         return f"<{self['program']}: {self['result']} after {self.cycles} cycles>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.report('--timeline'))}</pre>"
+        return f"<pre>{html.escape(self.report(*(['--timeline'] if self._report is None else [])))}</pre>"
 
 
 def _words(name: str, files: tuple[Path, ...], options: dict[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Union
+from typing import Any, Union
 
 from ._library import ffi, lib, text
 from ._text import Error, architecture
@@ -11,6 +11,8 @@ from ._text import Error, architecture
 
 class Elf:
     """A program for one core, with its symbols and source lines."""
+
+    _owner: Any = None  # a Program, which closes it
 
     def __init__(self, path: Union[str, os.PathLike[str]]):
         room = ffi.new("char[]", 1024)
@@ -31,6 +33,13 @@ class Elf:
             raise Error(message.rstrip() or "out of memory")
         elf = cls.__new__(cls)
         elf.path, elf._handle = name, ffi.gc(handle, lib.wg_elf_close)
+        return elf
+
+    @classmethod
+    def _of(cls, handle: Any, owner: Any) -> Elf:
+        """One that belongs to a program."""
+        elf = cls.__new__(cls)
+        elf.path, elf._handle, elf._owner = "", handle, owner
         return elf
 
     @property

@@ -113,6 +113,13 @@ class Tile:
         self._begin(out[0], owner=None)
 
     @classmethod
+    def _of_program(cls, program: Any, device: Any, arch: str) -> Tile:
+        tile = cls._of_chip(program, device, arch)
+        tile._clock = program
+        tile._source = ffi.addressof(lib, "wg_program_source"), program._handle
+        return tile
+
+    @classmethod
     def _of_chip(cls, chip: Any, device: Any, arch: str) -> Tile:
         tile = cls.__new__(cls)
         tile.arch = arch
@@ -122,6 +129,8 @@ class Tile:
     def _begin(self, device: Any, owner: Any) -> None:
         self._device, self._owner = device, owner
         self._elfs = ffi.new("wg_elf *[]", len(CORES))
+        self._source: tuple[Any, Any] = ffi.addressof(lib, "wg_elf_source"), self._elfs
+        self._clock: Any = None  # the program that advances time
         self._programs: list[Optional[Elf]] = [None] * len(CORES)
         self._observers: dict[int, Any] = {}
         self._watches: list[tuple[Watch, int, int]] = []  # with the coordinates in a chip
@@ -154,8 +163,13 @@ class Tile:
         if status != lib.WG_OK:
             raise Error(text(lib.wg_error(self._dev)) or text(lib.wg_status_text(status)))
 
+    def _alone(self) -> None:
+        if self._clock is not None:
+            raise Error("time and state of this tile belong to a program: Program.run()")
+
     def reset(self) -> None:
         """The state after power-on."""
+        self._alone()
         self._ask(lib.wg_reset(self._dev))
 
     # Time.
@@ -167,6 +181,8 @@ class Tile:
     def run(self, cycles: int = 2**63, hang_is_error: bool = True) -> str:
         """Runs for at most this many cycles; returns why it stopped: done, cycles, until or finding. A hang raises
         Hang."""
+        if self._clock is not None:
+            return str(self._clock.run(cycles, hang_is_error))
         stop = ffi.new("wg_stop *")
         self._ask(lib.wg_run(self._dev, cycles, stop))
         why = _STOPS[int(stop[0])]
@@ -176,6 +192,7 @@ class Tile:
 
     def advance(self, cycles: int) -> None:
         """Advances by exactly this many cycles."""
+        self._alone()
         self._ask(lib.wg_advance(self._dev, cycles))
 
     def until(self, address: int, value: int, mask: int = 0xFFFFFFFF) -> None:
@@ -201,7 +218,7 @@ class Tile:
             word = assemble(i, self.arch) if isinstance(i, str) else i
             status = lib.wg_push(self._dev, thread, word)
             while status == lib.WG_ERR_STATE:
-                if self._owner is not None:
+                if self._owner is not None and self._clock is None:
                     raise Error("the FIFO is full; let time pass for the chip")
                 before = self.cycle
                 if self.run(1) != "cycles" or self.cycle == before:
@@ -292,7 +309,7 @@ class Tile:
         desc = ffi.new("wg_report_desc *")
         desc.struct_size = ffi.sizeof("wg_report_desc")
         desc.form = {"text": lib.WG_REPORT_TEXT, "json": lib.WG_REPORT_JSON, "sarif": lib.WG_REPORT_SARIF}[form]
-        desc.source, desc.user = ffi.addressof(lib, "wg_elf_source"), self._elfs
+        desc.source, desc.user = self._source
         room = ffi.new("char[]", ask(desc, ffi.NULL, 0) + 1)
         ask(desc, room, len(room))
         return text(room)
@@ -306,11 +323,11 @@ class Tile:
         return Checks(self, checks or ("race",))
 
     def watch(self, trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = False,
-              timeline: bool = False) -> Watch:
-        """A trace and a log as files (their names give the format), a profile, a timeline of the run from now on."""
-        if self._owner is not None:
+              timeline: bool = False, stats: bool = False) -> Watch:
+        """A trace and a log as files (their names give the format), a profile, a timeline, statistics of the run from now on."""
+        if self._owner is not None and self._clock is None:
             raise Error("a tile of a chip is watched with the chip: Chip.watch()")
-        watch = Watch(self._dev, ffi.NULL, trace, log, profile, timeline)
+        watch = Watch(self._dev, ffi.NULL, trace, log, profile, timeline, stats)
         self._watched_by(watch, 0, 0)
         return watch
 
@@ -352,6 +369,7 @@ class Tile:
         Runs the loaded program under many legal timings and returns those that differ. `result`: address and length of the
         memory that counts. `seen` is called after each run, with the tile at its end; if it returns False, there are no more.
         """
+        self._alone()
         address, length = result or (0, 0)
         differing: list[Timing] = []
         failure: list[BaseException] = []
@@ -385,6 +403,7 @@ class Tile:
         return bytes(out)
 
     def restore(self, snapshot: bytes) -> None:
+        self._alone()
         self._ask(lib.wg_restore(self._dev, ffi.from_buffer(snapshot), len(snapshot)))
 
     @property

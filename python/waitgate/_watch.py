@@ -19,10 +19,11 @@ class Watch:
     """The result of Tile.profile(), Tile.watch() and Chip.watch(). It lasts until the end of its `with` block, or
     close()."""
 
-    def __init__(self, device: Any, grid: Any, trace: Optional[_Path], log: Optional[_Path], profile: bool, timeline: bool):
+    def __init__(self, device: Any, grid: Any, trace: Optional[_Path], log: Optional[_Path], profile: bool, timeline: bool,
+                 stats: bool):
         kept = [ffi.new("char[]", os.fsencode(path)) if path is not None else ffi.NULL for path in (trace, log)]
         desc = ffi.new("wg_watch_desc *", {"device": device, "grid": grid, "title": ffi.NULL, "trace": kept[0], "log": kept[1],
-                                           "profile": profile, "timeline": timeline})
+                                           "profile": profile, "timeline": timeline, "stats": stats})
         desc.struct_size = ffi.sizeof("wg_watch_desc")
         self._room, self._profiled, self._timeline = ffi.new("char[]", 1024), profile, timeline
         self._elfs: list[Elf] = []
@@ -78,6 +79,12 @@ class Watch:
     def timeline(self) -> str:
         """The picture of `waitgate run --timeline`."""
         return self._words(lib.wg_watch_timeline_text(self._handle), "timeline")
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """The output of `waitgate run --stats --json`."""
+        found: dict[str, Any] = json.loads(self._words(lib.wg_watch_statistics(self._handle, True), "statistics"))
+        return found
 
     def report(self, path: _Path) -> None:
         """Writes the page of `waitgate report`."""

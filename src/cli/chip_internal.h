@@ -42,6 +42,7 @@ struct wg_chip_run {
     wg_session **profiled;      /* the tiles, if they are profiled */
     const wg_what_if *scaled;   /* durations to scale for each tile; NULL: none */
     bool unseen;                /* nothing is observed or printed: the run with scaled durations */
+    wg_text trouble;            /* of tt-metal's host, in wg_chip_advance() */
     wg_ended ended;
     bool of_cluster; /* it is … */
     unsigned number; /* … number of this chip, which {chip} stands for */
@@ -52,8 +53,10 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error);                      /
 bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error); /* that override the file */
 bool wg_chip_begin(wg_chip_run *r,
                    wg_text *error); /* args and file are set: the card, programs and memory, and sinks */
-bool wg_chip_inspect(wg_chip_run *r, wg_text *error); /* time is over: the waits of each tile */
+bool wg_chip_inspect(wg_chip_run *r, wg_text *error);       /* time is over: the waits of each tile */
 bool wg_chip_outputs_close(wg_chip_run *r, wg_text *error); /* … and the files that were written meanwhile */
+/* chip_run.c: all of this after time is over, with report, dumps and SARIF. Returns the exit status. */
+int wg_chip_finish(wg_chip_run *r, wg_run_result *result, wg_text *out, wg_text *error);
 void wg_chip_end(wg_chip_run *r);
 /* The conditions in the file. */
 bool wg_chip_has_until(const wg_chip_run *r);

@@ -382,6 +382,7 @@ void wg_chip_end(wg_chip_run *r)
     wg_card_destroy(r->card);
     free(r->host);
     free(r->inputs.list);
+    wg_text_free(&r->trouble);
     wg_saved_chip_free(&r->saved);
     wg_chip_free(&r->file);
     free(r->source);
@@ -481,9 +482,7 @@ static bool drive(wg_chip_run *r, wg_text *error)
 /* The turn of tt-metal's host, if there is one. True: the run ends here, with this stop and status. */
 static bool host_ends(wg_chip_run *r, wg_metal_turn *turn, wg_stop *stop, wg_status *status)
 {
-    wg_text error = {0};
-    *turn = wg_metal_look(r, &error);
-    wg_text_free(&error);
+    *turn = wg_metal_look(r, &r->trouble);
     *status = *turn == WG_METAL_FAILED ? WG_ERR_STATE : WG_OK;
     if (*turn == WG_METAL_FINISHED)
         *stop = WG_STOP_DONE;
@@ -623,6 +622,23 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
     return ok;
 }
 
+int wg_chip_finish(wg_chip_run *r, wg_run_result *result, wg_text *out, wg_text *error)
+{
+    if (!wg_chip_inspect(r, error) || !wg_chip_outputs_close(r, error) || !wg_chip_profile_end(r, error) ||
+        (r->profiled && !wg_what_if_run(&(wg_profiled){r->profiled, (unsigned)r->tiles}, wg_chip_again, r, error)))
+        return WG_EXIT_ERROR;
+    const bool read = wg_metal_end(r, error);
+    const int status = wg_chip_status(r);
+    if (r->args->value[WG_OPT_JSON])
+        wg_chip_report_json(r, status, out);
+    else
+        wg_chip_report_text(r, status, out);
+    result->cycles = wg_grid_cycle(r->grid);
+    const bool paged = r->args->command != WG_CMD_REPORT || wg_chip_page(r, status, out, error);
+    const bool written = read && wg_chip_images(r, true, error) && wg_chip_sarif(r, status, result->sarif, error);
+    return paged && written ? status : WG_EXIT_ERROR;
+}
+
 int wg_run_chip(const wg_args *given, wg_run_result *result, wg_text *out, wg_text *error)
 {
     wg_chip_run r;
@@ -632,21 +648,8 @@ int wg_run_chip(const wg_args *given, wg_run_result *result, wg_text *out, wg_te
     const wg_args *args = &marked;
     if (!wg_chip_milestones(&marked, number, error))
         return status;
-    if (open_run(&r, args, NULL, error) && drive(&r, error) && wg_chip_inspect(&r, error) &&
-        wg_chip_outputs_close(&r, error) && wg_chip_profile_end(&r, error) &&
-        (!r.profiled || wg_what_if_run(&(wg_profiled){r.profiled, (unsigned)r.tiles}, wg_chip_again, &r, error))) {
-        const bool read = wg_metal_end(&r, error);
-        status = wg_chip_status(&r);
-        if (args->value[WG_OPT_JSON])
-            wg_chip_report_json(&r, status, out);
-        else
-            wg_chip_report_text(&r, status, out);
-        result->cycles = wg_grid_cycle(r.grid);
-        if (args->command == WG_CMD_REPORT && !wg_chip_page(&r, status, out, error))
-            status = WG_EXIT_ERROR;
-        if (!read || !wg_chip_images(&r, true, error) || !wg_chip_sarif(&r, status, result->sarif, error))
-            status = WG_EXIT_ERROR;
-    }
+    if (open_run(&r, args, NULL, error) && drive(&r, error))
+        status = wg_chip_finish(&r, result, out, error);
     wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);
     wg_chip_end(&r);
     return status;

@@ -14,6 +14,17 @@
 #include "cli/support.h"
 #include "isa/report.h"
 
+int wg_session_finish(wg_session *s, wg_run_result *result, wg_text *out, wg_text *error)
+{
+    int status = wg_report_run(s, out);
+    wg_session_result(s, status, result);
+    if (s->args->command == WG_CMD_REPORT && !wg_page_write(s, status, out, error))
+        status = WG_EXIT_ERROR;
+    if (!wg_session_dump(s, error) || !wg_session_sarif(s, status, error))
+        status = WG_EXIT_ERROR;
+    return status;
+}
+
 int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
 {
     wg_session s;
@@ -22,14 +33,8 @@ int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_te
         return wg_run_cluster(args, result, out, error);
     if (wg_is_chip_run(args))
         return wg_run_chip(args, result, out, error);
-    if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {
-        status = wg_report_run(&s, out);
-        wg_session_result(&s, status, result);
-        if (args->command == WG_CMD_REPORT && !wg_page_write(&s, status, out, error))
-            status = WG_EXIT_ERROR;
-        if (!wg_session_dump(&s, error) || !wg_session_sarif(&s, status, error))
-            status = WG_EXIT_ERROR;
-    }
+    if (wg_session_open(&s, args, error) && wg_session_run(&s, error))
+        status = wg_session_finish(&s, result, out, error);
     wg_session_lost_memory(&s);
     wg_session_close(&s);
     return status;

@@ -29,6 +29,7 @@ void wg_interrupt_begin(void)
 }
 
 void wg_interrupt_end(void) { sigaction(SIGINT, &before_interrupt, NULL); }
+void wg_interrupt_forget(void) { interrupted = 0; }
 bool wg_interrupted(void) { return interrupted; }
 
 static const wg_tasm_stream *stream_of(const wg_driving *d, unsigned thread) { return &d->s->tasm.stream[thread]; }
@@ -169,12 +170,24 @@ bool wg_drive_silently(wg_session *s)
 {
     wg_driving d = wg_drive_begin(s);
     bool failed = false;
-    interrupted = 0;
+    wg_interrupt_forget();
     while (!stretch(&d, &failed))
         ;
     if (s->races)
         wg_races_end(s->races, wg_cycle(s->dev), s->ended == WG_ENDED_DONE);
     return !failed;
+}
+
+void wg_drive_end(wg_driving *d)
+{
+    wg_session *s = d->s;
+    memcpy(s->feed, d->feed, sizeof d->feed);
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (pending(d, i))
+            s->history.pending[i] = (wg_pending){&stream_of(d, i)->word[d->feed[i].next].word,
+                                                 stream_of(d, i)->words - d->feed[i].next, sizeof(wg_tasm_word)};
+    if (s->races)
+        wg_races_end(s->races, wg_cycle(s->dev), s->ended == WG_ENDED_DONE);
 }
 
 /* Writes the snapshots of this cycle; false: it failed. */
@@ -205,15 +218,9 @@ bool wg_drive(wg_session *s, wg_text *error)
         }
     }
     wg_interrupt_end();
-    memcpy(s->feed, d.feed, sizeof d.feed);
     if (saved && !failed)
         saved = wg_save_missed(s->args, wg_cycle(s->dev), d.save_at, error);
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        if (pending(&d, i))
-            s->history.pending[i] = (wg_pending){&stream_of(&d, i)->word[d.feed[i].next].word,
-                                                 stream_of(&d, i)->words - d.feed[i].next, sizeof(wg_tasm_word)};
-    if (s->races)
-        wg_races_end(s->races, wg_cycle(s->dev), s->ended == WG_ENDED_DONE);
+    wg_drive_end(&d);
     if (d.shown)
         fprintf(stderr, "\r\033[K");
     if (failed)

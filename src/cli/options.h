@@ -33,6 +33,7 @@ typedef struct wg_args {
     size_t givens;
     const char **file; /* the other arguments */
     size_t files;
+    const char *input; /* the text of the file `-`; NULL: standard input */
 } wg_args;
 
 /* Exit statuses (docs/cli.md). */

@@ -105,7 +105,13 @@ static bool read_tasm(wg_session *s, const char *path, wg_text *error)
         wg_textf(error, "waitgate: a run takes one .tasm program; `%s` is a second\n", path);
         return false;
     }
-    s->tasm_source = wg_file_read(path, &size, message, sizeof message);
+    if (s->args->input && strcmp(path, "-") == 0) {
+        size = strlen(s->args->input);
+        s->tasm_source = (uint8_t *)wg_strdup(s->args->input);
+        snprintf(message, sizeof message, "out of memory");
+    } else {
+        s->tasm_source = wg_file_read(path, &size, message, sizeof message);
+    }
     if (!s->tasm_source) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
@@ -402,10 +408,10 @@ bool wg_session_load(wg_session *s, wg_text *error)
     return !s->saved || wg_saved_apply(s, error);
 }
 
-bool wg_session_run(wg_session *s, wg_text *error)
+bool wg_session_run(wg_session *s, wg_text *error) { return wg_drive(s, error) && wg_session_inspect(s, error); }
+
+bool wg_session_inspect(wg_session *s, wg_text *error)
 {
-    if (!wg_drive(s, error))
-        return false;
     uint64_t now = wg_cycle(s->dev);
     if (s->stats)
         wg_stats_end(s->stats, now);

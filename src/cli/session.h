@@ -140,6 +140,8 @@ typedef struct wg_session {
 /* On an error, each of these writes it to `error` and returns false. */
 bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error);
 bool wg_session_run(wg_session *s, wg_text *error);
+/* Its second half: time is over (wg_drive_end()). Completes the files, inspects what waits, checks expectations. */
+bool wg_session_inspect(wg_session *s, wg_text *error);
 bool wg_session_dump(wg_session *s, wg_text *error); /* --dump */
 void wg_session_close(wg_session *s);
 /* Has memory run out, so that results are incomplete? Then no files are written. */
@@ -208,6 +210,7 @@ const char *wg_check_suppresses(wg_session *s, const wg_finding *f, const char *
 /* Between these two, Ctrl-C is recorded instead of ending the process. */
 void wg_interrupt_begin(void);
 void wg_interrupt_end(void);
+void wg_interrupt_forget(void); /* one that was recorded earlier */
 bool wg_interrupted(void);
 
 /* session.c: options with a number, or one of several words; *value is unchanged if the option was not given. */
@@ -236,6 +239,8 @@ typedef struct wg_run_result {
     uint32_t line;  /* of the program: the first expectation that does not hold; 0: none */
     wg_text *sarif; /* in: NULL, or the destination of its reports, as a run object of SARIF */
 } wg_run_result;
+/* commands.c: the report, page, dumps and SARIF of a run that was inspected. Returns the exit status. */
+int wg_session_finish(wg_session *s, wg_run_result *result, wg_text *out, wg_text *error);
 /* commands.c: run or check, of one tile or of a chip. Returns the exit status. */
 int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
 /* report.c */

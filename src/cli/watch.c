@@ -19,7 +19,7 @@ struct wg_watch {
     wg_chip_run run; /* of a tile alone: that tile */
     wg_device *device;
     char *title, *trace, *log, *report;
-    bool profile, timeline, ended;
+    bool profile, timeline, stats, ended;
     wg_host_elf *elf; /* programs; the caller's */
     size_t elfs;
 };
@@ -61,7 +61,8 @@ static bool watch_tile(wg_watch *w, wg_chip_tile *t, wg_device *dev, wg_text *er
     bool ok = !w->profile || (wg_profile_open(s, wg_idle_cores(s), error) && wg_page_open(s, error));
     if (ok && s->costs && !alone) /* a chip may have 140 of them */
         s->costs->chain.most = LINKS_OF_A_TILE;
-    return ok && (!w->timeline || wg_watch_timeline(s, error)) && wg_outputs_watch(&w->run.outputs, s, &at, error);
+    return ok && (!w->stats || wg_watch_stats(s, error)) && (!w->timeline || wg_watch_timeline(s, error)) &&
+           wg_outputs_watch(&w->run.outputs, s, &at, error);
 }
 
 wg_watch *wg_watch_begin(const wg_watch_desc *given, char *error, size_t bytes)
@@ -90,6 +91,7 @@ wg_watch *wg_watch_begin(const wg_watch_desc *given, char *error, size_t bytes)
         w->device = desc.device;
         w->profile = desc.profile;
         w->timeline = desc.timeline;
+        w->stats = desc.stats;
         const wg_arch_id arch = desc.grid ? wg_grid_arch(desc.grid) : desc.device->arch->id;
         w->run.file.grid.arch = arch;
         ok = wg_outputs_open(&w->run.outputs, w->trace, w->log, arch, desc.grid, &message);
@@ -169,6 +171,8 @@ bool wg_watch_end(wg_watch *w, char *error, size_t bytes)
         w->run.ended = s->ended == WG_ENDED_DONE ? w->run.ended : WG_ENDED_UNTIL;
         wg_session_unobserve(s);
         wg_outputs_end(s, now);
+        if (s->stats)
+            wg_stats_end(s->stats, now);
         if (s->timeline)
             wg_timeline_end(s->timeline, now);
         ok = ok && (!s->costs || wg_profile_end(s, now, &message));
@@ -212,6 +216,23 @@ char *wg_watch_timeline_text(wg_watch *w)
         if (!w->device)
             wg_textf(&out, "%s\n", w->run.tile[i].name);
         wg_report_timeline(&w->run.tile[i].s, &out, false);
+    }
+    return words(&out);
+}
+
+char *wg_watch_statistics(wg_watch *w, bool json)
+{
+    wg_text out = {0};
+    if (!w->stats || !w->ended || !w->run.tiles)
+        return NULL;
+    if (json && w->device)
+        wg_report_json(&w->run.tile[0].s, WG_EXIT_DONE, &out);
+    else if (json)
+        wg_chip_report_json(&w->run, WG_EXIT_DONE, &out);
+    for (size_t i = 0; !json && i < w->run.tiles; i++) {
+        if (!w->device)
+            wg_textf(&out, "%s\n", w->run.tile[i].name);
+        wg_report_stats(&w->run.tile[i].s, &out);
     }
     return words(&out);
 }

@@ -32,6 +32,21 @@ def source_tree(folder):
 
 
 @test
+def typed(folder):
+    """The module and programs that use it are checked by their types."""
+    def mypy(*words):
+        return subprocess.run([PYTHON, "-m", "mypy", "--strict", "--allow-untyped-decorators", "--ignore-missing-imports",
+                               "--cache-dir", folder / "cache", *words], capture_output=True, text=True, cwd=folder,
+                              env=dict(os.environ, MYPYPATH=str(ROOT / "python")))
+    done = mypy("-p", "waitgate")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder / "user.py").write_text("import waitgate\nwith waitgate.Tile('wh') as tile:\n    n: int = tile.gpr(0, 4)\n"
+                                    "    tile.push('x', 3)\n    s: str = tile.cycle\n")
+    wrong = [line.split(": ")[0] for line in mypy("user.py").stdout.splitlines() if ": error: " in line]
+    assert wrong == ["user.py:4", "user.py:5"], wrong
+
+
+@test
 def wheel(folder):
     """The same files give the same wheel; pip installs it; the tests pass with nothing else of ours on the path."""
     made = [subprocess.run([ROOT / "scripts/wheel", BUILD, folder / name], capture_output=True, text=True,

@@ -270,7 +270,94 @@ def test_page(monkeypatch):
     """The programs of docs/python.md behave as the page says."""
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/python.md").read_text(), re.S | re.M)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     scope = {"waitgate": waitgate, "np": np}
-    for block in blocks[:3]:
+    for block in blocks[:4]:
         exec(block, scope)
+
+
+def test_program_in_steps():
+    """A run that the host advances ends as the command's; meanwhile the host sees the state of every cycle."""
+    whole = waitgate.run(EXAMPLES / "handshake.tasm", stats=True)
+    with waitgate.Program(EXAMPLES / "handshake.tasm", stats=True) as p:
+        seen = []
+        while p.run(1) == "cycles":
+            seen.append(p.tile.semaphore(1))
+        assert p.cycle == len(seen) == 43 and {value for value, _ in seen} == {0, 1}, seen
+        with pytest.raises(waitgate.Error, match="belong to a program"):
+            p.tile.advance(1)
+        result = p.end()
+        for run in (result, whole):
+            del run["stats"]["shortcuts"]  # a step of one cycle takes fewer
+        assert result == whole and result.report().startswith(str(EXAMPLES / "handshake.tasm") + ": done after 43 cycles")
+        assert p.tile.cycle == 43 and "where 43 cycles went" in result._repr_html_()
+        with pytest.raises(waitgate.Error, match="has ended"):
+            p.run()
+        with pytest.raises(waitgate.Error, match="has ended"):
+            p.end()
+
+
+def test_program_that_the_host_changes():
+    """A register that the host changes in the middle of a run fails an expectation; a program may be a text."""
+    program = ".thread 0\n    ttsetdmareg 0, 42, 0, 8\n    .delay 50\n    ttadddmareg 1, 6, 1, 4\n.expect gpr 0 6 = 43\n"
+    for change, status in ((False, 0), (True, 1)):
+        with waitgate.Program(tasm=program) as p:
+            assert p.run(30) == "cycles" and p.tile.gpr(0, 4) == 42
+            if change:
+                p.tile.poke("gpr", 4, 7)
+            assert p.tile.run() == "done"  # the streams are pushed here, too
+            result = p.end()
+            assert (result.status, p.tile.gpr(0, 6)) == (status, 8 if change else 43)
+            assert [e["holds"] for e in result["expectations"]] == [not change]
+    for cycles in (0, 30):
+        with waitgate.Program(tasm=program) as p:
+            if cycles:
+                p.run(cycles)
+            assert p.end()["result"] == "limit"
+
+
+def test_programs_that_hang_or_cannot_be():
+    with waitgate.Program(EXAMPLES / "deadlock.tasm", command="check") as p:
+        with pytest.raises(waitgate.Hang) as error:
+            p.run()
+        assert "deadlock.tasm:8" in str(error.value) and p.end().status == 3
+        tile = p.tile
+    with pytest.raises(waitgate.Error, match="closed"):
+        tile.gpr(0, 4)
+    for words, message in (({"command": "explore"}, "does not run one program"), ({"tasm": ".thread 0\nttnosuch\n"}, "-:2:1: error"),
+                           ({"tasm": "", "save_at": "5=x"}, "saves it itself")):
+        with pytest.raises(waitgate.Error, match=message):
+            waitgate.Program(**words)
+    with pytest.raises(waitgate.Error, match="cluster file"):
+        waitgate.Program(EXAMPLES / "galaxy_ring.yaml")
+
+
+def test_checks_of_a_program():
+    """What is left over at the end is known only after the end."""
+    path = ROOT / "tests/checks/sync_mutex_broken.tasm"
+    with waitgate.Program(path, command="check", checks="sync") as p:
+        p.run()
+        assert [r["rule"] for r in p.end()["reports"]] == [r["rule"] for r in waitgate.check(path, checks="sync")["reports"]] != []
+
+
+def test_program_of_a_chip():
+    path = pathlib.Path(os.environ.get("WAITGATE_BUILD", ROOT / "build")) / "examples/relay.yaml"
+    if not path.exists():
+        pytest.skip("the examples were not built")
+    whole = waitgate.run(path)
+    with waitgate.Program(path) as p:
+        assert p.run(1000) == "cycles" and p.cycle == 1000 and p.chip.tile(1, 2).core("b").instructions > 0
+        assert "relay.c" in p.chip.tile(1, 2).hang_report()
+        with pytest.raises(waitgate.Error, match="belongs to a program"):
+            p.chip.advance(1)
+        assert p.chip.run() == "done" and p.end() == whole
+
+
+def test_statistics_of_a_host(tile):
+    with tile.watch(stats=True) as w:
+        tile.push(0, *["ttadddmareg 1, 6, 1, 6"] * 50)
+        tile.run()
+    unit = next(t for t in w.stats["stats"]["tracks"] if t["name"] == "Scalar Unit")
+    assert unit["issued"] == 50 and sum(unit["cycles"].values()) == w.stats["stats"]["cycles"] == tile.cycle
+    with pytest.raises(waitgate.Error, match="no profile"):
+        w.text
