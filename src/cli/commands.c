@@ -100,11 +100,11 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
     if (args->files)
         return wg_command_explain(args, out, error);
     if (args->value[WG_OPT_TIMING]) {
-        wg_constants_document(out);
+        wg_constants_document(out, args->value[WG_OPT_JSON]);
         return WG_EXIT_DONE;
     }
     if (args->value[WG_OPT_SUPPORT]) {
-        if (wg_support_document(out))
+        if (wg_support_document(out, args->value[WG_OPT_JSON]))
             return WG_EXIT_DONE;
         wg_textf(error, "waitgate: %s\n", wg_status_text(WG_ERR_NO_MEMORY));
         return WG_EXIT_ERROR;
@@ -132,7 +132,7 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
 
 static bool wants_json(int argc, char **argv)
 {
-    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--json") == 0)
             return true;
     return false;
@@ -161,8 +161,14 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
     wg_args args;
     int status;
     wg_memory_begin();
-    if (wg_args_parse(&args, argc, argv, out, error, &status))
-        status = commands[args.command](&args, out, error);
+    if (wg_args_parse(&args, argc, argv, out, error, &status)) {
+        if (args.value[WG_OPT_JSON] && args.value[WG_OPT_MARKDOWN]) {
+            wg_textf(error, "waitgate: --json does not go with --markdown\n");
+            status = WG_EXIT_ERROR;
+        } else {
+            status = commands[args.command](&args, out, error);
+        }
+    }
     wg_args_free(&args);
     if (wg_memory_failed()) {
         wg_text_free(out);

@@ -39,6 +39,12 @@ static void put_constant(wg_text *out, const wg_constant *c, wg_arch_id arch)
     put_source(out, c->source[arch][WG_PROFILE_DOCUMENTED]);
 }
 
+static bool has_latency(wg_insn_id id)
+{
+    const wg_isa_insn *insn = wg_isa_by_id(WG_ARCH_BH, id);
+    return insn && insn->unit != WG_UNIT_INVALID && insn->unit != WG_UNIT_FRONTEND;
+}
+
 static void put_number(wg_text *out, unsigned value)
 {
     if (value)
@@ -61,8 +67,80 @@ static void put_latency(wg_text *out, wg_arch_id arch, wg_insn_id id)
     put_source(out, wg_latency_source(arch, insn));
 }
 
-void wg_constants_document(wg_text *out)
+/* ---- JSON ---- */
+
+static void source_json(wg_json *j, wg_basis s)
 {
+    static const char *const names[] = {"documented", "measured", "inferred", "assumed"};
+    wg_json_text(j, "certainty", names[s.certainty]);
+    if (s.rows)
+        wg_json_uint(j, "rows", s.rows);
+}
+
+static void constant_json(wg_json *j, const wg_constant *c, wg_arch_id arch)
+{
+    wg_json_open(j, arch == WG_ARCH_WH ? "wh" : "bh", '{');
+    for (unsigned profile = 0; profile < 2; profile++) {
+        wg_json_open(j, profile == WG_PROFILE_SILICON ? "silicon" : "documented", '{');
+        wg_json_open(j, "values", '[');
+        for (unsigned i = 0; i < (unsigned)c->bytes / c->width; i++)
+            wg_json_uint(j, NULL, wg_constant_value(c, arch, (wg_profile)profile, i));
+        wg_json_close(j, ']');
+        source_json(j, c->source[arch][profile]);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, '}');
+}
+
+/* 0: it varies. */
+static void latency_json(wg_json *j, wg_arch_id arch, wg_insn_id id)
+{
+    const wg_isa_insn *insn = wg_isa_by_id(arch, id);
+    if (!insn)
+        return;
+    wg_json_open(j, arch == WG_ARCH_WH ? "wh" : "bh", '{');
+    wg_json_uint(j, "latency", insn->latency[WG_PROFILE_SILICON]);
+    wg_json_uint(j, "interval", insn->interval[WG_PROFILE_SILICON]);
+    source_json(j, wg_latency_source(arch, insn));
+    wg_json_close(j, '}');
+}
+
+static void document_json(wg_text *out)
+{
+    wg_json json = {.out = out}, *j = &json;
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", 1);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_open(j, "constants", '[');
+    for (const wg_constant *c = wg_constants; c < wg_constants + wg_constant_count; c++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", c->name);
+        wg_json_text(j, "what", c->what);
+        constant_json(j, c, WG_ARCH_BH);
+        constant_json(j, c, WG_ARCH_WH);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_open(j, "latencies", '[');
+    for (unsigned id = 0; id < WG_I_COUNT; id++) {
+        if (!has_latency((wg_insn_id)id))
+            continue;
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", wg_isa_by_id(WG_ARCH_BH, (wg_insn_id)id)->name);
+        latency_json(j, WG_ARCH_BH, (wg_insn_id)id);
+        latency_json(j, WG_ARCH_WH, (wg_insn_id)id);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}
+
+void wg_constants_document(wg_text *out, bool json)
+{
+    if (json) {
+        document_json(out);
+        return;
+    }
     wg_textf(out, "# Timing constants\n\n"
                   "Every constant that affects timing, with its value, its source and its certainty. `make docs` "
                   "writes this page\n"
@@ -84,10 +162,9 @@ void wg_constants_document(wg_text *out)
     wg_textf(out, "\n## Instructions\n\nLatency, and cycles between two of them.\n\n"
                   "| Instruction | Blackhole | Source | Wormhole | Source |\n|---|---|---|---|---|\n");
     for (unsigned id = 0; id < WG_I_COUNT; id++) {
-        const wg_isa_insn *insn = wg_isa_by_id(WG_ARCH_BH, (wg_insn_id)id);
-        if (!insn || insn->unit == WG_UNIT_INVALID || insn->unit == WG_UNIT_FRONTEND)
+        if (!has_latency((wg_insn_id)id))
             continue;
-        wg_textf(out, "| %s | ", insn->name);
+        wg_textf(out, "| %s | ", wg_isa_by_id(WG_ARCH_BH, (wg_insn_id)id)->name);
         put_latency(out, WG_ARCH_BH, (wg_insn_id)id);
         wg_textf(out, " | ");
         put_latency(out, WG_ARCH_WH, (wg_insn_id)id);

@@ -5,7 +5,7 @@
 
 #include "text/text.h"
 
-/* docs/timing_constants.md. */
-void wg_constants_document(wg_text *out);
+/* docs/timing_constants.md, or the same as JSON. */
+void wg_constants_document(wg_text *out, bool json);
 
 #endif

@@ -22,21 +22,46 @@ static const char *name_of(const wg_debugging *g, char *room, size_t bytes)
     return room;
 }
 
+static void answer_json(wg_debugging *g, const char *line, const wg_text *answer)
+{
+    char name[32];
+    wg_debug_state s;
+    wg_text out = {0}, command = {0};
+    wg_json json = {.out = &out}, *j = &json;
+    wg_text_add(&command, line, strcspn(line, "\r\n"));
+    wg_debug_state_get(g->d, &s);
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", 1);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_text(j, "command", wg_text_of(&command));
+    wg_json_uint(j, "cycle", s.cycle);
+    wg_json_text(j, "who", name_of(g, name, sizeof name));
+    wg_json_text(j, "answer", wg_text_of(answer));
+    wg_json_close(j, '}');
+    wg_json_one_line(&out);
+    fputs(wg_text_of(&out), stdout);
+    wg_text_free(&out);
+    wg_text_free(&command);
+}
+
 /* Executes a line and prints the answer; false: the user quits. */
-static bool obey(wg_debugging *g, const char *line)
+static bool obey(wg_debugging *g, const char *line, bool json)
 {
     wg_text answer = {0};
     const bool stays = wg_debugging_obey(g, line, &answer);
-    fputs(wg_text_of(&answer), stdout);
+    if (json && stays)
+        answer_json(g, line, &answer);
+    else
+        fputs(wg_text_of(&answer), stdout);
     wg_text_free(&answer);
     return stays;
 }
 
-static void from_pipe(wg_debugging *g)
+static void from_pipe(wg_debugging *g, bool json)
 {
     char *line = NULL;
     size_t room = 0;
-    while (getline(&line, &room, stdin) >= 0 && obey(g, line))
+    while (getline(&line, &room, stdin) >= 0 && obey(g, line, json))
         fflush(stdout);
     free(line);
 }
@@ -52,7 +77,7 @@ static char *prompt_text(EditLine *editor)
     return p->text;
 }
 
-static void from_terminal(wg_debugging *g)
+static void from_terminal(wg_debugging *g, bool json)
 {
     prompt p = {.g = g};
     HistEvent event;
@@ -72,7 +97,7 @@ static void from_terminal(wg_debugging *g)
                 history(past, &event, H_ENTER, line);
                 snprintf(last, sizeof last, "%s", line);
             }
-            if (!obey(g, last)) /* an empty line repeats the last */
+            if (!obey(g, last, json)) /* an empty line repeats the last */
                 break;
         }
     }
@@ -88,9 +113,9 @@ int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error)
     wg_debugging g;
     bool ok = wg_debugging_open(&g, args, wg_debugging_interrupted, error);
     if (ok && isatty(STDIN_FILENO))
-        from_terminal(&g);
+        from_terminal(&g, args->value[WG_OPT_JSON]);
     else if (ok)
-        from_pipe(&g);
+        from_pipe(&g, args->value[WG_OPT_JSON]);
     wg_debugging_close(&g);
     return ok ? WG_EXIT_DONE : WG_EXIT_ERROR;
 }

@@ -25,19 +25,47 @@ static bool serve(wg_debugging *g, int in, int out, wg_text *error)
     return true;
 }
 
-/* One debugger at a time: after a disconnect, the next may connect. */
-/* gdb reads symbols from files itself: the commands that name them. */
-static void print_symbols(const wg_args *args)
+/* gdb reads symbols from files itself: the commands that name them; as JSON, if `j` is given, the files. */
+static void tell_symbols(const wg_args *args, wg_json *j)
 {
     static const wg_option cores[] = {WG_OPT_BRISC, WG_OPT_NCRISC, WG_OPT_TRISC0, WG_OPT_TRISC1, WG_OPT_TRISC2};
-    for (size_t i = 0; i < args->files; i++)
-        if (wg_core_of_file_name(args->file[i]) < WG_CORES)
-            fprintf(stderr, "waitgate: symbols for gdb: add-symbol-file %s\n", args->file[i]);
-    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
-        if (args->value[cores[i]])
-            fprintf(stderr, "waitgate: symbols for gdb: add-symbol-file %s\n", args->value[cores[i]]);
+    const size_t options = sizeof cores / sizeof *cores;
+    for (size_t i = 0; i < args->files + options; i++) {
+        const char *file = i < args->files ? args->file[i] : args->value[cores[i - args->files]];
+        if (!file || (i < args->files && wg_core_of_file_name(file) >= WG_CORES))
+            continue;
+        if (j)
+            wg_json_text(j, NULL, file);
+        else
+            fprintf(stderr, "waitgate: symbols for gdb: add-symbol-file %s\n", file);
+    }
 }
 
+/* Where a debugger may connect. */
+static void tell(const wg_args *args, uint16_t port)
+{
+    wg_text out = {0};
+    wg_json json = {.out = &out}, *j = &json;
+    if (!args->value[WG_OPT_JSON]) {
+        fprintf(stderr, "waitgate: gdb may connect: target remote 127.0.0.1:%u (Ctrl-C ends this)\n", port);
+        tell_symbols(args, NULL);
+        return;
+    }
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", 1);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_uint(j, "port", port);
+    wg_json_open(j, "symbols", '[');
+    tell_symbols(args, j);
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+    wg_json_one_line(&out);
+    fputs(wg_text_of(&out), stdout);
+    fflush(stdout);
+    wg_text_free(&out);
+}
+
+/* One debugger at a time: after a disconnect, the next may connect. */
 static bool serve_port(wg_debugging *g, const wg_args *args, uint16_t port, wg_text *error)
 {
     struct sockaddr_in address = {
@@ -53,9 +81,7 @@ static bool serve_port(wg_debugging *g, const wg_args *args, uint16_t port, wg_t
             close(listener);
         return false;
     }
-    fprintf(stderr, "waitgate: gdb may connect: target remote 127.0.0.1:%u (Ctrl-C ends this)\n",
-            ntohs(address.sin_port));
-    print_symbols(args);
+    tell(args, ntohs(address.sin_port));
     wg_interrupt_begin();
     bool ok = true;
     while (ok && !wg_interrupted()) {
@@ -85,6 +111,10 @@ int wg_command_gdb(const wg_args *args, wg_text *out, wg_text *error)
     bool stdio = listen_on && strcmp(listen_on, "stdio") == 0;
     if ((listen_on && !stdio && (!wg_parse_number(listen_on, strlen(listen_on), &port) || port > UINT16_MAX))) {
         wg_textf(error, "waitgate: --listen: `%s` is neither a port nor `stdio`\n", listen_on);
+        return WG_EXIT_ERROR;
+    }
+    if (stdio && args->value[WG_OPT_JSON]) {
+        wg_textf(error, "waitgate: --json: with --listen stdio, standard output is gdb's\n");
         return WG_EXIT_ERROR;
     }
     bool ok = wg_debugging_open(&g, args, NULL, error);

@@ -97,59 +97,124 @@ static void put_values(wg_text *out, uint32_t values)
     }
 }
 
-static void put_cell(wg_text *out, wg_device *dev, wg_arch_id arch, const wg_isa_insn *insn)
+/* The values of an operand that give a finding. */
+typedef struct exception {
+    const char *operand; /* NULL: the instruction with all operands 0 */
+    uint16_t code;
+    uint32_t values; /* bit i: value i */
+} exception;
+
+enum { EXCEPTIONS = 128 };
+typedef struct cell {
+    bool implemented;
+    unsigned tried; /* values of operands */
+    unsigned count;
+    exception at[EXCEPTIONS];
+} cell;
+
+static void add(cell *c, const char *operand, uint16_t code, uint32_t values)
 {
-    if (!wg_insn_implemented(arch, insn)) {
-        wg_textf(out, "not implemented");
-        return;
-    }
-    const char *comma = "";
-    unsigned tried = 0;
-    codes always = try_word(dev, arch, insn, (uint32_t)insn->opcode << 24);
-    for (unsigned i = 0; i < always.count; i++, comma = "; ")
-        wg_textf(out, "%sall operands 0: `%s`", comma, wg_finding_info_at(always.code[i])->code);
-    for (unsigned k = 0; k < (unsigned)insn->field_count + insn->extra_count; k++) {
-        const wg_isa_field *f = &insn->fields[k];
-        if (f->width > MODE_BITS)
-            continue;
-        uint16_t seen[CODES];
-        uint32_t values[CODES];
-        unsigned count = 0;
-        for (uint32_t value = 1; value < 1u << f->width; value++, tried++) {
-            codes found = try_word(dev, arch, insn, (uint32_t)insn->opcode << 24 | value << f->lo);
-            for (unsigned i = 0; i < found.count; i++) {
-                unsigned at = 0;
-                if (has(&always, found.code[i]))
-                    continue;
-                while (at < count && seen[at] != found.code[i])
-                    at++;
-                if (at == CODES)
-                    continue;
-                if (at == count) {
-                    seen[count] = found.code[i];
-                    values[count++] = 0;
-                }
-                values[at] |= 1u << value;
-            }
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->at[i].code == code && c->at[i].operand == operand) {
+            c->at[i].values |= values;
+            return;
         }
-        for (unsigned i = 0; i < count; i++, comma = "; ") {
-            wg_textf(out, "%s%s ", comma, f->name);
-            put_values(out, values[i]);
-            wg_textf(out, ": `%s`", wg_finding_info_at(seen[i])->code);
-        }
-    }
-    if (!*comma)
-        wg_textf(out, tried ? "all" : "yes");
+    if (c->count < EXCEPTIONS)
+        c->at[c->count++] = (exception){operand, code, values};
 }
 
-bool wg_support_document(wg_text *out)
+static void try_all(cell *c, wg_device *dev, wg_arch_id arch, const wg_isa_insn *insn)
 {
-    wg_device *dev[2] = {NULL, NULL};
-    bool ok = true;
-    for (unsigned arch = 0; arch < 2; arch++) {
-        wg_device_desc desc = {.struct_size = sizeof desc, .arch = (wg_arch_id)arch};
-        ok = wg_create(&desc, &dev[arch]) == WG_OK && ok;
+    const uint32_t word = (uint32_t)insn->opcode << 24;
+    *c = (cell){.implemented = wg_insn_implemented(arch, insn)};
+    if (!c->implemented)
+        return;
+    const codes always = try_word(dev, arch, insn, word);
+    for (unsigned i = 0; i < always.count; i++)
+        add(c, NULL, always.code[i], 1);
+    for (unsigned k = 0; k < (unsigned)insn->field_count + insn->extra_count; k++) {
+        const wg_isa_field *f = &insn->fields[k];
+        for (uint32_t value = 1; f->width <= MODE_BITS && value < 1u << f->width; value++, c->tried++) {
+            const codes found = try_word(dev, arch, insn, word | value << f->lo);
+            for (unsigned i = 0; i < found.count; i++)
+                if (!has(&always, found.code[i]))
+                    add(c, f->name, found.code[i], 1u << value);
+        }
     }
+}
+
+static void put_cell(wg_text *out, const cell *c)
+{
+    if (!c->implemented || !c->count)
+        wg_textf(out, !c->implemented ? "not implemented" : c->tried ? "all" : "yes");
+    for (unsigned i = 0; i < c->count; i++) {
+        const exception *e = &c->at[i];
+        wg_textf(out, "%s%s", i ? "; " : "", e->operand ? e->operand : "all operands 0");
+        if (e->operand) {
+            wg_textf(out, " ");
+            put_values(out, e->values);
+        }
+        wg_textf(out, ": `%s`", wg_finding_info_at(e->code)->code);
+    }
+}
+
+static void cell_json(wg_json *j, const char *arch, const cell *c)
+{
+    wg_json_open(j, arch, '{');
+    wg_json_bool(j, "implemented", c->implemented);
+    wg_json_uint(j, "tried", c->tried);
+    wg_json_open(j, "findings", '[');
+    for (unsigned i = 0; i < c->count; i++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "code", wg_finding_info_at(c->at[i].code)->code);
+        if (c->at[i].operand) {
+            wg_json_text(j, "operand", c->at[i].operand);
+            wg_json_open(j, "values", '[');
+            for (unsigned value = 0; value < 1u << MODE_BITS; value++)
+                if (c->at[i].values >> value & 1)
+                    wg_json_uint(j, NULL, value);
+            wg_json_close(j, ']');
+        }
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}
+
+static void put_row(wg_text *out, wg_json *j, wg_device *const dev[2], const wg_isa_insn *const insn[2])
+{
+    const wg_isa_insn *any = insn[0]->id != WG_I_INVALID ? insn[0] : insn[1];
+    if (j) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", any->name);
+        wg_json_text(j, "unit", wg_unit_name((wg_unit)any->unit));
+    } else {
+        wg_textf(out, "| %s | %s |", any->name, wg_unit_name((wg_unit)any->unit));
+    }
+    for (unsigned arch = 0; arch < 2; arch++) {
+        cell c;
+        const bool exists = insn[arch]->id != WG_I_INVALID;
+        if (exists)
+            try_all(&c, dev[arch], (wg_arch_id)arch, insn[arch]);
+        if (exists && j)
+            cell_json(j, arch == WG_ARCH_WH ? "wh" : "bh", &c);
+        if (j)
+            continue;
+        wg_textf(out, " ");
+        if (exists)
+            put_cell(out, &c);
+        else
+            wg_textf(out, "–");
+        wg_textf(out, " |");
+    }
+    if (j)
+        wg_json_close(j, '}');
+    else
+        wg_textf(out, "\n");
+}
+
+static void put_head(wg_text *out)
+{
     wg_textf(out,
              "# What is supported\n\n"
              "Architecture × instruction × mode, found by experiment (`waitgate isa --support`): every instruction was "
@@ -159,22 +224,34 @@ bool wg_support_document(wg_text *out)
              "implement them. *yes*: there is no such operand. *–*: the architecture has no such\ninstruction. Wider "
              "operands (addresses, counts, registers, masks) and timing are in [the instruction list](isa.md).\n\n"
              "| Instruction | Unit | Blackhole | Wormhole |\n|---|---|---|---|\n");
+}
+
+bool wg_support_document(wg_text *out, bool as_json)
+{
+    wg_json json = {.out = out}, *j = as_json ? &json : NULL;
+    wg_device *dev[2] = {NULL, NULL};
+    bool ok = true;
+    for (unsigned arch = 0; arch < 2; arch++) {
+        wg_device_desc desc = {.struct_size = sizeof desc, .arch = (wg_arch_id)arch};
+        ok = wg_create(&desc, &dev[arch]) == WG_OK && ok;
+    }
+    if (j) {
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "schema", 1);
+        wg_json_text(j, "waitgate", wg_version());
+        wg_json_open(j, "support", '[');
+    } else {
+        put_head(out);
+    }
     for (unsigned opcode = 0; ok && opcode < 256; opcode++) {
-        const wg_isa_insn *insn[2] = {wg_isa_by_opcode(WG_ARCH_BH, (uint8_t)opcode),
-                                      wg_isa_by_opcode(WG_ARCH_WH, (uint8_t)opcode)};
-        const wg_isa_insn *any = insn[0]->id != WG_I_INVALID ? insn[0] : insn[1];
-        if (any->id == WG_I_INVALID)
-            continue;
-        wg_textf(out, "| %s | %s |", any->name, wg_unit_name((wg_unit)any->unit));
-        for (unsigned arch = 0; arch < 2; arch++) {
-            wg_textf(out, " ");
-            if (insn[arch]->id == WG_I_INVALID)
-                wg_textf(out, "–");
-            else
-                put_cell(out, dev[arch], (wg_arch_id)arch, insn[arch]);
-            wg_textf(out, " |");
-        }
-        wg_textf(out, "\n");
+        const wg_isa_insn *const insn[2] = {wg_isa_by_opcode(WG_ARCH_BH, (uint8_t)opcode),
+                                            wg_isa_by_opcode(WG_ARCH_WH, (uint8_t)opcode)};
+        if (insn[0]->id != WG_I_INVALID || insn[1]->id != WG_I_INVALID)
+            put_row(out, j, dev, insn);
+    }
+    if (j) {
+        wg_json_close(j, ']');
+        wg_json_close(j, '}');
     }
     wg_destroy(dev[0]);
     wg_destroy(dev[1]);

@@ -5,7 +5,7 @@
 
 #include "text/text.h"
 
-/* docs/support.md. False if a device could not be made. */
-bool wg_support_document(wg_text *out);
+/* docs/support.md, or the same as JSON. False if a device could not be made. */
+bool wg_support_document(wg_text *out, bool json);
 
 #endif

@@ -497,6 +497,39 @@ static bool read_options(runner *r, wg_text *error)
     return true;
 }
 
+static void list(const wg_tests *all, bool as_json, wg_text *out)
+{
+    wg_json json = {.out = out}, *j = &json;
+    if (as_json) {
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "schema", 1);
+        wg_json_text(j, "waitgate", wg_version());
+        wg_json_open(j, "list", '[');
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        const wg_test *t = &all->at[i];
+        if (!as_json) {
+            wg_textf(out, "%s\n", t->name);
+            continue;
+        }
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", t->name);
+        wg_json_text(j, "folder", t->folder);
+        wg_json_open(j, "words", '[');
+        for (unsigned k = 1; k < t->words; k++)
+            wg_json_text(j, NULL, t->word[k]);
+        wg_json_close(j, ']');
+        wg_json_text(j, "expected", wg_status_name(t->status));
+        if (t->fails)
+            wg_json_text(j, "fails", t->fails);
+        wg_json_close(j, '}');
+    }
+    if (as_json) {
+        wg_json_close(j, ']');
+        wg_json_close(j, '}');
+    }
+}
+
 int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
 {
     wg_tests all;
@@ -512,8 +545,8 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
     if (error->size) {
         /* mpirun, but no MPI */
     } else if (args->value[WG_OPT_LIST]) {
-        for (size_t i = 0; i < all.count && !rank_of(r); i++)
-            wg_textf(out, "%s\n", all.at[i].name);
+        if (!rank_of(r))
+            list(&all, args->value[WG_OPT_JSON], out);
         status = WG_EXIT_DONE;
     } else if (!all.count) {
         wg_textf(error, "waitgate: there is no test %s\n",

@@ -186,6 +186,20 @@ void wg_json_bool(wg_json *j, const char *key, bool value)
     wg_textf(j->out, "%s", value ? "true" : "false");
 }
 
+void wg_json_one_line(wg_text *json)
+{
+    size_t to = 0;
+    for (size_t from = 0; from < json->size; from++) {
+        const bool breaks = json->data[from] == '\n';
+        if (!breaks)
+            json->data[to++] = json->data[from];
+        while (breaks && from + 1 < json->size && json->data[from + 1] == ' ')
+            from++;
+    }
+    json->size = to;
+    wg_text_add(json, "\n", 1);
+}
+
 void wg_json_raw(wg_json *j, const char *key, const char *json)
 {
     lead(j, key);

@@ -52,6 +52,7 @@ void wg_json_textf(wg_json *j, const char *key, const char *format, ...) __attri
 void wg_json_uint(wg_json *j, const char *key, uint64_t value);
 void wg_json_hex(wg_json *j, const char *key, uint32_t value); /* "0x0000abcd" */
 void wg_json_bool(wg_json *j, const char *key, bool value);
+void wg_json_one_line(wg_text *json);                            /* removes line breaks and what follows them */
 void wg_json_raw(wg_json *j, const char *key, const char *json); /* JSON made elsewhere */
 
 /* The whole file, or standard input for "-". NULL on failure, with a sentence in `error`. */

@@ -7,6 +7,9 @@ usage: test_schema.py WAITGATE ROOT
 import json
 import os
 import pathlib
+import re
+import signal
+import socket
 import subprocess
 import sys
 
@@ -25,8 +28,12 @@ SCHEMA = json.loads((ROOT / "docs/waitgate.schema.json").read_text())
 WHOLE = jsonschema.Draft202012Validator(SCHEMA)
 
 
+VALID = []  # form and command
+
+
 def valid(form, *words, cwd=ROOT):
     """The command's output has this form."""
+    VALID.append((form, *map(str, words[:1])))
     done = subprocess.run([WAITGATE, *map(str, words), "--json"], capture_output=True, text=True, cwd=cwd, timeout=300)
     said = json.loads(done.stdout)
     jsonschema.Draft202012Validator({"$ref": f"#/$defs/{form}", "$defs": SCHEMA["$defs"]}).validate(said)
@@ -48,7 +55,7 @@ def schema(_):
 
 
 @test
-def runs(_):
+def runs(folder):
     for program in every("tests/tasm", 7) + every("examples", 5):
         valid("run", "run", "--stats", "--max-cycles", 50000, program)
     for program in every("tests/races", 12):
@@ -64,6 +71,8 @@ def runs(_):
     valid("run", "profile", "--what-if", "auto", "examples/handshake.tasm")
     valid("run", "profile", "--what-if", "l1=2x,line:handshake.tasm:17=0", "examples/handshake.tasm")
     assert valid("run", "run", "examples/deadlock.tasm")["hang"]
+    valid("run", "trace", "--output", folder / "t.json", "examples/handshake.tasm")
+    valid("run", "report", "--output", folder / "r.html", "examples/handshake.tasm")
     assert valid("run", "run", "--max-cycles", 10, "examples/handshake.tasm")["state"]
 
 
@@ -94,12 +103,62 @@ def others(folder):
 
 
 @test
+def tables(folder):
+    """What is printed as a page is available as JSON, too: the same instructions, constants and exceptions."""
+    def rows(page, head):
+        text = (ROOT / "docs" / page).read_text()
+        text = text[text.index(head):].split("\n\n")[0]
+        return [[c.strip() for c in line.strip("|").split(" | ")] for line in text.splitlines()[2:]]
+    timing = valid("timing", "isa", "--timing")
+    assert [c["name"] for c in timing["constants"]] == [r[0].strip("`") for r in rows("timing_constants.md", "| Constant |")]
+    wanted = {r[0]: r[1] for r in rows("timing_constants.md", "| Instruction |")}
+    said = {i["name"]: ", ".join(str(i["bh"][k] or "varies") for k in ("latency", "interval")) for i in timing["latencies"]}
+    assert said == wanted, {k for k in said if said[k] != wanted.get(k)}
+    support = {i["name"]: i for i in valid("support", "isa", "--support")["support"]}
+    for name, _, *cells in rows("support.md", "| Instruction |"):
+        for arch, cell in zip(("bh", "wh"), cells):
+            one = support[name].get(arch)
+            assert (cell == "–") == (one is None), (name, arch)
+            assert one is None or [f"`{f['code']}`" for f in one["findings"]] == [c.split(": ")[1] for c in cell.split("; ") if ": " in c], (name, arch)
+    (folder / "a.tests").write_text("one run a.tasm => hang\ntwo check b.tasm fails: a reason\n")
+    listed = valid("list", "test", "--list", folder / "a.tests")["list"]
+    assert [(t["name"], t["words"], t["expected"], t.get("fails")) for t in listed] == [
+        ("one", ["run", "a.tasm"], "hang", None), ("two", ["check", "b.tasm"], "done", "a reason")], listed
+
+
+@test
+def debuggers(folder):
+    """A line of JSON for each command of a prompt, and one that says where gdb may connect."""
+    elf = pathlib.Path(WAITGATE).parent / "examples/hello.brisc.elf"
+    done = subprocess.run([WAITGATE, "debug", "--json", "examples/hello.tasm"], input="step\n\nhelp\nquit\n", capture_output=True, text=True, cwd=ROOT)
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    for one in said:
+        WHOLE.validate(one)
+    assert [(one["command"], one["cycle"]) for one in said] == [("step", 1), ("", 1), ("help", 1)] and "goto" in said[2]["answer"], done.stdout
+    with subprocess.Popen([WAITGATE, "gdb", "--json", "--listen", "0", elf], stdout=subprocess.PIPE, text=True) as server:
+        said = json.loads(server.stdout.readline())
+        WHOLE.validate(said)
+        assert said["symbols"] == [str(elf)], said
+        socket.create_connection(("127.0.0.1", said["port"])).close()
+        server.send_signal(signal.SIGINT)
+    valid("error", "gdb", "--listen", "stdio", "examples/hello.tasm")
+
+
+@test
+def every_command(_):
+    """No command is left out of these tests."""
+    commands = re.findall(r"^  (\w+) ", subprocess.run([WAITGATE, "--help"], capture_output=True, text=True).stdout, re.M)
+    tried = {one[1] for one in VALID if one[0] != "error"} | {"debug", "gdb"}
+    assert len(commands) > 14 and set(commands) == tried, set(commands) ^ tried
+
+
+@test
 def errors(folder):
     """A command that cannot do its work reports it in JSON, with the text of standard error."""
     (folder / "bad.tasm").write_text(".thread 0\nttnosuch\n")
     for words in (["run", "nowhere.tasm"], ["run", folder / "bad.tasm"], ["frobnicate"], ["run", "--frob"], ["test", "nowhere"],
                   ["explain", "qqqqqqqq"], ["explore", "nowhere.tasm"], ["dis", "nowhere.elf"], ["why", "examples/hello.tasm"],
-                  ["diff", "nowhere.json", "nowhere.json"]):
+                  ["diff", "nowhere.json", "nowhere.json"], ["isa", "--markdown"], []):
         done = subprocess.run([WAITGATE, *map(str, words), "--json"], capture_output=True, text=True, cwd=ROOT)
         said = valid("error", *words)
         assert done.returncode == said["status"] == 6 and said["error"] == done.stderr, (words, said)
