@@ -3,6 +3,8 @@
 #include "cli/test.h"
 
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "text/report.h"
 
@@ -187,14 +189,24 @@ void wg_tests_junit(const wg_tests *all, const wg_test_result *result, wg_text *
         skipped += v == WG_VERDICT_NONE || v == WG_VERDICT_KNOWN;
         seconds += result[i].seconds;
     }
+    /* Ant's schema demands more than others do: package, id, timestamp, hostname, properties, system-out and -err. */
+    char host[256] = "localhost", date[32] = "";
+    struct tm utc;
+    const time_t now = time(NULL);
+    if (gethostname(host, sizeof host - 1) != 0 || !*host)
+        snprintf(host, sizeof host, "localhost");
+    if (gmtime_r(&now, &utc))
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc);
     wg_textf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     wg_textf(out,
-             "  <testsuite name=\"waitgate\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" "
-             "time=\"%.3f\">\n",
-             all->count, failures, errors, skipped, seconds);
+             "  <testsuite name=\"waitgate\" package=\"\" id=\"0\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+             "skipped=\"%zu\" time=\"%.3f\" timestamp=\"%s\" hostname=\"",
+             all->count, failures, errors, skipped, seconds, date);
+    xml(out, host);
+    wg_textf(out, "\">\n    <properties/>\n");
     for (size_t i = 0; i < all->count; i++)
         junit_case(&all->at[i], &result[i], out);
-    wg_textf(out, "  </testsuite>\n</testsuites>\n");
+    wg_textf(out, "    <system-out/>\n    <system-err/>\n  </testsuite>\n</testsuites>\n");
 }
 
 /* ---- SARIF, annotations, JSON ---- */

@@ -364,6 +364,8 @@ static bool add_folder(planner *p, const char *path, unsigned depth)
 static bool add_named(planner *p, const char *path)
 {
     struct stat st;
+    if (strcmp(path, "-") == 0)
+        return add_list(p, path);
     if (stat(path, &st) != 0) {
         wg_textf(p->error, "waitgate: there is no file or folder `%s`\n", path);
         return false;
