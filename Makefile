@@ -6,9 +6,9 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
-# Quiet when all is well; all of ninja's output when not.
-NINJA = ninja -C $(1) $(2) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
-CONFIGURE = mkdir -p $(1); [ -f $(1)/build.ninja ] || $(2) meson setup $(1) $(3) >$(1)/setup.log 2>&1 || { cat $(1)/setup.log; exit 1; }
+NINJA = scripts/build $(1) $(2)
+CONFIGURE = mkdir -p $(1); [ -f $(1)/build.ninja ] || { [ ! -t 2 ] || printf '\r\033[K%s: configuring' $(1) >&2; \
+	$(2) meson setup $(1) $(3) >$(1)/setup.log 2>&1 || { cat $(1)/setup.log; exit 1; }; }
 
 # What `make test` runs in a build, and no more; `make soak` needs all of it.
 NEEDED = $(if $(ALL_TARGETS),,$$(python3 tests/run.py --targets $(1)))

@@ -5,6 +5,7 @@
  * for cycle.
  */
 #include "cli/again.h"
+#include "cli/meter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,8 +89,11 @@ static bool run_again(const wg_session *s, wg_session *again, uint64_t until, ui
                       void *user, wg_text *error)
 {
     bool ok = wg_again_begin(again, s, s->desc.seed, NULL, error);
+    wg_meter meter = wg_meter_begin("looking for writers", 0, until);
     again->max_cycles = until;
+    again->meter = &meter;
     ok = ok && wg_observe(again->dev, events, fn, user, NULL) == WG_OK && wg_drive_silently(again);
+    wg_meter_end(&meter);
     wg_again_end(again);
     return ok;
 }

@@ -10,6 +10,7 @@
 
 #include "chip/what_if.h"
 #include "cli/again.h"
+#include "cli/meter.h"
 #include "cli/metal_run.h"
 #include "machine/device.h"
 
@@ -424,8 +425,10 @@ static bool drive(wg_chip_run *r, wg_text *error)
     uint64_t stretch = until || r->metal ? UNTIL_STRETCH : STRETCH,
              save_at = wg_save_next(r->args, wg_grid_cycle(r->grid));
     uint64_t watch_from = wg_progress_from(wg_grid_cycle(r->grid), r->file.max_cycles);
+    wg_meter meter = wg_meter_begin(r->unseen ? "running again" : NULL, wg_grid_cycle(r->grid), r->file.max_cycles);
     wg_interrupt_begin();
     for (bool going = true; going;) {
+        wg_meter_show(&meter, wg_grid_cycle(r->grid));
         uint64_t now = wg_grid_cycle(r->grid), left = r->file.max_cycles - now;
         if (now == save_at) {
             saved = saved && wg_save_due(r->args, now, save, r, error);
@@ -444,6 +447,7 @@ static bool drive(wg_chip_run *r, wg_text *error)
         wg_stop stop;
         if (wg_grid_run(r->grid, left, &stop) != WG_OK) {
             wg_interrupt_end();
+            wg_meter_end(&meter);
             wg_textf(error, "waitgate: %s\n", wg_grid_error(r->grid));
             return false;
         }
@@ -453,6 +457,7 @@ static bool drive(wg_chip_run *r, wg_text *error)
         const wg_metal_turn turn = r->metal && looks ? wg_metal_look(r, error) : WG_METAL_WAITS;
         if (turn == WG_METAL_FAILED) {
             wg_interrupt_end();
+            wg_meter_end(&meter);
             return false;
         }
         if (until && looks && wg_chip_until_holds(r))
@@ -473,6 +478,7 @@ static bool drive(wg_chip_run *r, wg_text *error)
             going = true;
     }
     wg_interrupt_end();
+    wg_meter_end(&meter);
     if (saved)
         saved = wg_save_missed(r->args, wg_grid_cycle(r->grid), save_at, error);
     const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];

@@ -7,6 +7,7 @@
  * With several processes each has some of the chips, and the first one reports.
  */
 #include "cli/cluster_run.h"
+#include "cli/meter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,9 +269,12 @@ static bool drive(wg_cluster_job *r, wg_text *error)
     const uint64_t stretch = waits ? window : wg_cluster_moves_always() ? 6 * window : STRETCH / window * window;
     uint64_t save_at = wg_save_next(r->args, wg_cluster_cycle(r->cluster));
     uint64_t watch_from = wg_progress_from(wg_cluster_cycle(r->cluster), limit);
+    wg_meter meter = wg_meter_begin(NULL, wg_cluster_cycle(r->cluster), limit);
+    meter.terminal = meter.terminal && (!r->ranks || r->ranks->rank == 0);
     wg_interrupt_begin();
     for (bool going = true; going;) {
         const uint64_t now = wg_cluster_cycle(r->cluster);
+        wg_meter_show(&meter, now);
         if (now >= watch_from) {
             watch_progress(r);
             watch_from = UINT64_MAX;
@@ -282,6 +286,7 @@ static bool drive(wg_cluster_job *r, wg_text *error)
             const bool agreed = wg_cluster_least(r->cluster, &saved, 1);
             if (!agreed || !saved) {
                 wg_interrupt_end();
+                wg_meter_end(&meter);
                 return agreed ? false : failed(r, error);
             }
             save_at = wg_save_next(r->args, now + 1);
@@ -293,6 +298,7 @@ static bool drive(wg_cluster_job *r, wg_text *error)
         if (wg_cluster_run(r->cluster, (next < limit ? next : limit) - now, &stop) != WG_OK ||
             !agree(r, &waits, &holds, &interrupted)) {
             wg_interrupt_end();
+            wg_meter_end(&meter);
             return failed(r, error);
         }
         going = false;
@@ -310,10 +316,12 @@ static bool drive(wg_cluster_job *r, wg_text *error)
             going = true;
         if (going && !wg_cluster_balance(r, error)) {
             wg_interrupt_end();
+            wg_meter_end(&meter);
             return false;
         }
     }
     wg_interrupt_end();
+    wg_meter_end(&meter);
     for (unsigned i = 0; i < r->file.chips; i++)
         if (r->chip[i]) {
             r->chip[i]->ended = r->ended;

@@ -129,7 +129,8 @@ bool wg_debugging_who(const wg_debugging *g, const char *text, wg_who *who)
 
 bool wg_debugging_interrupted(void *user)
 {
-    (void)user;
+    wg_debugging *g = user;
+    wg_meter_at(&g->meter, g->chip ? wg_grid_cycle(wg_chip_grid(g->chip)) : wg_cycle(g->s.dev));
     return wg_interrupted();
 }
 
@@ -155,6 +156,7 @@ bool wg_debugging_obey(wg_debugging *g, const char *line, wg_text *out)
     /* A command that advances time cannot be repeated: allocates room for a long answer from the start. */
     char *answer = NULL;
     size_t room = 1 << 22;
+    g->meter = wg_meter_begin(NULL, 0, UINT64_MAX);
     wg_interrupt_begin();
     while (room && !(answer = wg_malloc(room)))
         room /= 2;
@@ -167,6 +169,7 @@ bool wg_debugging_obey(wg_debugging *g, const char *line, wg_text *out)
             g->who = s.who;
     }
     free(answer);
+    wg_meter_end(&g->meter);
     wg_interrupt_end();
     return true;
 }

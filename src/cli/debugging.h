@@ -15,6 +15,7 @@ typedef struct wg_debugging {
     wg_debug *d;
     wg_who who;        /* the first core that runs */
     const char *title; /* the first file's name */
+    wg_meter meter;    /* of a command in progress */
 } wg_debugging;
 
 /* On an error, writes it to `error` and returns false; must be closed nevertheless. */
@@ -24,7 +25,7 @@ void wg_debugging_close(wg_debugging *g);
 bool wg_debugging_who(const wg_debugging *g, const char *text, wg_who *who);
 /* A line of the prompt: the answer goes to `out`. False: the line is quit. */
 bool wg_debugging_obey(wg_debugging *g, const char *line, wg_text *out);
-/* Has SIGINT arrived? For wg_debugging_open(). */
+/* Has SIGINT arrived? For wg_debugging_open(). Shows progress. */
 bool wg_debugging_interrupted(void *user);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 17, LONG_WAIT = 24 * 3600 }; /* a longer time left is not worth a line */
+enum { CHUNK = 1 << 17 };
 
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number)
@@ -72,25 +72,6 @@ static uint64_t next_push(const wg_driving *d)
     return at;
 }
 
-/* At most once per second, and not in the first. */
-static void progress(wg_driving *d)
-{
-    struct timespec t;
-    if (!d->terminal)
-        return;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    const time_t elapsed = t.tv_sec - d->began.tv_sec;
-    if (elapsed < 1 || elapsed == d->shown)
-        return;
-    d->shown = elapsed;
-    uint64_t cycle = wg_cycle(d->s->dev);
-    double rate = (double)(cycle - d->from) / (double)elapsed, left = (double)(d->limit - cycle) / rate;
-    fprintf(stderr, "\r\033[Kcycle %llu, %.1f million per second", (unsigned long long)cycle, rate / 1e6);
-    if (left < LONG_WAIT)
-        fprintf(stderr, ", at most %.0f s to the limit", left);
-    fflush(stderr);
-}
-
 /* Runs one stretch; true when the run has ended, as s->ended says. */
 static bool stretch(wg_driving *d, bool *failed)
 {
@@ -148,8 +129,6 @@ wg_driving wg_drive_begin(wg_session *s)
         d.feed[i].not_before = start + (pending(&d, i) ? stream_of(&d, i)->word[0].delay : 0);
     if (s->saved)
         memcpy(d.feed, s->feed, sizeof d.feed);
-    clock_gettime(CLOCK_MONOTONIC, &d.began);
-    d.from = wg_cycle(s->dev);
     return d;
 }
 
@@ -172,7 +151,10 @@ bool wg_drive_silently(wg_session *s)
     bool failed = false;
     wg_interrupt_forget();
     while (!stretch(&d, &failed))
-        ;
+        if (s->meter)
+            wg_meter_show(s->meter, wg_cycle(s->dev));
+    if (s->meter)
+        s->meter->done += wg_cycle(s->dev);
     if (s->races)
         wg_races_end(s->races, wg_cycle(s->dev), s->ended == WG_ENDED_DONE);
     return !failed;
@@ -204,14 +186,14 @@ static bool saves(wg_driving *d, bool *saved, wg_text *error)
 bool wg_drive(wg_session *s, wg_text *error)
 {
     wg_driving d = wg_drive_begin(s);
-    d.terminal = isatty(STDERR_FILENO) != 0;
+    wg_meter meter = wg_meter_begin(NULL, wg_cycle(s->dev), d.limit);
     wg_interrupt_begin();
     bool failed = false;
     d.watch_from = wg_progress_from(wg_cycle(s->dev), d.limit);
     d.save_at = wg_save_next(s->args, wg_cycle(s->dev));
     bool saved = true;
     while (saves(&d, &saved, error) && !stretch(&d, &failed)) {
-        progress(&d);
+        wg_meter_show(&meter, wg_cycle(s->dev));
         if (wg_cycle(s->dev) >= d.watch_from) {
             d.watch_from = UINT64_MAX;
             wg_progress_watch(s);
@@ -221,8 +203,7 @@ bool wg_drive(wg_session *s, wg_text *error)
     if (saved && !failed)
         saved = wg_save_missed(s->args, wg_cycle(s->dev), d.save_at, error);
     wg_drive_end(&d);
-    if (d.shown)
-        fprintf(stderr, "\r\033[K");
+    wg_meter_end(&meter);
     if (failed)
         wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
     return !failed && saved;

@@ -3,19 +3,15 @@
 #ifndef WG_DRIVE_H
 #define WG_DRIVE_H
 
-#include <time.h>
-
+#include "cli/meter.h"
 #include "cli/session.h"
 
 typedef struct wg_driving {
     wg_session *s;
     wg_feed feed[WG_THREADS];
-    uint64_t from, limit;
+    uint64_t limit;
     uint64_t save_at;    /* cycle of the next snapshot; UINT64_MAX: none */
     uint64_t watch_from; /* progress is observed from this cycle on; UINT64_MAX: not at all */
-    bool terminal;       /* the progress is displayed */
-    time_t shown;        /* seconds after `began`; 0: nothing was displayed */
-    struct timespec began;
 } wg_driving;
 
 wg_driving wg_drive_begin(wg_session *s);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/meter.h"
 #include "cli/explore.h"
 
 #include <errno.h>
@@ -155,7 +156,7 @@ static void show_progress(const wg_explorer *x, size_t finished, double began, d
 void wg_shrink_progress(wg_explorer *x, unsigned runs)
 {
     const double now = seconds_now();
-    if (now - x->shown < 0.1 || x->ranks || !isatty(STDERR_FILENO))
+    if (now - x->shown < 0.1 || x->ranks || !wg_meter_on())
         return;
     x->shown = now;
     fprintf(stderr, "\r\033[Klooking for the fewest delays that change the result: at most %u more runs", runs);
@@ -187,7 +188,7 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
     }
     if (!children)
         work(x, b, until); /* no further process: works in this one */
-    bool terminal = isatty(STDERR_FILENO) != 0 && !x->ranks, crashed = false;
+    bool terminal = wg_meter_on() && !x->ranks, crashed = false;
     for (unsigned waiting = children; waiting;) {
         int status;
         struct rusage usage;

@@ -5,6 +5,7 @@
  * as its witness; otherwise it is graded unordered.
  */
 #include "cli/again.h"
+#include "cli/meter.h"
 #include "cli/explore.h"
 
 #include <stdlib.h>
@@ -87,6 +88,8 @@ bool wg_grade_races(wg_session *s, wg_text *error)
         return true;
     grading g = {.s = s};
     wg_sites *sites = wg_sites_new();
+    wg_meter meter = wg_meter_begin("looking for races that show", 0, s->verify_cycles);
+    s->meter = &meter;
     g.tried = wg_calloc(count, sizeof *g.tried);
     g.found = wg_calloc(count, sizeof *g.found);
     bool ok = wg_again_begin(&g.v, s, 0, NULL, error) && sites && g.tried && g.found;
@@ -99,6 +102,8 @@ bool wg_grade_races(wg_session *s, wg_text *error)
         wg_plan(&g.x, sites, s->races, left_out, s, runs, 1);
         ok = run_timings(&g, error);
     }
+    wg_meter_end(&meter);
+    s->meter = NULL;
     wg_exploration_end(&g.x);
     wg_again_end(&g.v);
     wg_sites_free(sites);

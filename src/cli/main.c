@@ -4,12 +4,14 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
+#include "cli/meter.h"
 #include "cli/ranks.h"
 
 int main(int argc, char **argv)
 {
     wg_text out = {0}, error = {0};
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error like any other */
+    wg_meter_enable();
     out.colour = wg_terminal_colour() && !wg_ranks_started();
     int status = wg_command_main(argc, argv, &out, &error);
     bool written = fwrite(out.data ? out.data : "", 1, out.size, stdout) == out.size;

@@ -128,6 +128,7 @@ typedef struct wg_session {
     int observer[16];          /* of the device, by wg_session_observe() */
     unsigned observers;
 
+    struct wg_meter *meter; /* of runs again; NULL: their progress is not shown */
     wg_ended ended;
     struct wg_blame *blame; /* NULL: no writers known */
     wg_hang *hang;          /* filled when the run hung or was cut short */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the tests, one process each, up to --jobs at a time. */
+#include "cli/meter.h"
 #include "cli/test.h"
 
 #include <errno.h>
@@ -492,7 +493,7 @@ static bool read_options(runner *r, wg_text *error)
         return false;
     }
     r->jobs = (unsigned)jobs;
-    r->terminal = isatty(STDERR_FILENO) != 0 && !r->ranks;
+    r->terminal = wg_meter_on() && !r->ranks;
     r->quiet = r->args->value[WG_OPT_QUIET] != NULL;
     return true;
 }

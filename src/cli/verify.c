@@ -7,6 +7,7 @@
  * with this one.
  */
 #include "cli/again.h"
+#include "cli/meter.h"
 #include "cli/patch.h"
 
 #include <stdlib.h>
@@ -116,6 +117,8 @@ bool wg_verify_races(wg_session *s, wg_text *error)
 {
     uint64_t spent = 0;
     size_t complaints = error->size, count = wg_races_count(s->races);
+    wg_meter meter = wg_meter_begin("trying remedies", 0, s->verify_cycles);
+    s->meter = &meter;
     bool *gone = wg_calloc(count ? count : 1, sizeof *gone);
     for (size_t i = 0; gone && i < count && error->size == complaints; i++) {
         const wg_race *race = wg_races_at(s->races, i);
@@ -131,6 +134,8 @@ bool wg_verify_races(wg_session *s, wg_text *error)
                 wg_races_explain(s->races, i, k);
         }
     }
+    wg_meter_end(&meter);
+    s->meter = NULL;
     free(gone);
     return gone && error->size == complaints;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Superfluous waits of a program; see waits.h. */
 #include "cli/waits.h"
+#include "cli/meter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -348,13 +349,22 @@ bool wg_waits_judge(wg_session *s, wg_text *error)
         w->why_not = "the run does not end by itself";
     else if (any_race(s))
         w->why_not = "the program has races; what a wait is for shows only without them";
-    for (uint64_t seed = 0; !w->why_not && seed < SEEDS; seed++)
-        if (!collect(s, w, seed, error))
-            return false;
-    if (!w->why_not && w->count && try_change(&g, &(change){0}, &g.cycles) != GOOD)
+    /* The waits are collected in SEEDS runs that --verify does not count. */
+    const uint64_t collecting = SEEDS * g.cycles;
+    wg_meter meter = wg_meter_begin(
+        "trying waits", 0, s->verify_cycles < UINT64_MAX - collecting ? s->verify_cycles + collecting : UINT64_MAX);
+    s->meter = &meter;
+    bool ok = true;
+    for (uint64_t seed = 0; ok && !w->why_not && seed < SEEDS; seed++)
+        ok = collect(s, w, seed, error);
+    if (ok && !w->why_not && w->count && try_change(&g, &(change){0}, &g.cycles) != GOOD)
         w->why_not = "its results depend on the timing, or --verify allows too few cycles";
-    for (size_t i = 0; !w->why_not && i < w->count && !error->size; i++)
+    for (size_t i = 0; ok && !w->why_not && i < w->count && !error->size; i++)
         judge_site(&g, &w->site[i]);
+    wg_meter_end(&meter);
+    s->meter = NULL;
+    if (!ok)
+        return false;
     if (w->count)
         qsort(w->site, w->count, sizeof *w->site, by_gain);
     return !error->size;

@@ -7,6 +7,7 @@
  *     auto: everything that took time, one by one, at half its cost
  */
 #include "cli/what_if.h"
+#include "cli/meter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -259,7 +260,8 @@ static bool plan_list(subject *u, const char *list, wg_text *note, wg_text *erro
 static bool run_tile(wg_session *s, const wg_what_if *w, wg_scaled_run *r, wg_text *error)
 {
     wg_session v;
-    bool ok = wg_again_begin(&v, s, s->desc.seed, w, error) && wg_drive_silently(&v);
+    bool ok = wg_again_begin(&v, s, s->desc.seed, w, error);
+    ok = ok && wg_drive_silently(&v);
     if (ok) {
         r->cycles = wg_cycle(v.dev);
         r->ended = v.ended;
@@ -432,10 +434,12 @@ bool wg_what_if_run(const wg_profiled *tiles, wg_again_fn again, void *chip, wg_
                  "waitgate: --what-if and --delays: delays belong to events of one timing; give one of the two\n");
         return false;
     }
+    wg_meter meter = wg_meter_begin("running with other costs", 0, UINT64_MAX);
     if (!(s->scaled = wg_calloc(1, sizeof *s->scaled))) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
+    s->meter = &meter;
     for (size_t i = 0; ok && i < s->args->givens; i++) {
         const wg_given *g = &s->args->given[i];
         if (g->option != WG_OPT_WHAT_IF)
@@ -443,10 +447,13 @@ bool wg_what_if_run(const wg_profiled *tiles, wg_again_fn again, void *chip, wg_
         bool ranks = strcmp(g->value, "auto") == 0;
         if (ranks && s->scaled->count + s->scaled->without_gain) {
             wg_textf(error, "waitgate: --what-if auto: goes with no other --what-if\n");
-            return false;
+            ok = false;
+            break;
         }
         ok = ranks ? run_auto(&u, error) : run_list(&u, g->value, error);
     }
+    wg_meter_end(&meter);
+    s->meter = NULL;
     return ok;
 }
 

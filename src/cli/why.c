@@ -100,9 +100,12 @@ int wg_command_why(const wg_args *args, wg_text *out, wg_text *error)
     question q;
     bool ok = read_question(args, &q, error);
     if (ok) {
-        ok = wg_debugging_open(&g, args, NULL, error) &&
-             explain(&g, args, q.place ? q.place : args->value[WG_OPT_OF], q.place ? &q.element : NULL, q.unknown, q.at,
-                     out, error);
+        wg_interrupt_forget();
+        ok = wg_debugging_open(&g, args, wg_debugging_interrupted, error);
+        g.meter = wg_meter_begin(NULL, 0, UINT64_MAX);
+        ok = ok && explain(&g, args, q.place ? q.place : args->value[WG_OPT_OF], q.place ? &q.element : NULL, q.unknown,
+                           q.at, out, error);
+        wg_meter_end(&g.meter);
         if (!g.chip)
             wg_session_lost_memory(&g.s);
         wg_debugging_close(&g);

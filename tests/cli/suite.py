@@ -4,6 +4,7 @@ import os
 import pathlib
 import pty
 import re
+import select
 import signal
 import sys
 import tempfile
@@ -48,6 +49,24 @@ def at_terminal(command, interrupt=False):
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     os.close(terminal)
     return status, text
+
+
+def shows(command, pattern, seconds=60):
+    """Does the command show this on a terminal? It is ended as soon as it has, and after this time."""
+    child, terminal = pty.fork()
+    if not child:
+        os.execv(str(command[0]), [str(word) for word in command])
+    text, end = b"", time.monotonic() + seconds
+    try:
+        while not re.search(pattern, text) and time.monotonic() < end:
+            if select.select([terminal], [], [], 1)[0]:
+                text += os.read(terminal, 4096)
+    except OSError:
+        pass  # the other end is closed
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(terminal)
+    assert re.search(pattern, text), text[-500:]
 
 
 def run():

@@ -145,6 +145,16 @@ def galaxy(d):
     assert after.ru_utime - before.ru_utime < 1
 
 
+@test
+def progress(d):
+    """On a terminal, runs of chips and clusters show their cycle, and the time left to a limit."""
+    build(d, "count", "int main(void)\n{\n    for (u32 i = 0;; i++)\n        WORD(0x28000) = i;\n}\n", 0x18000)
+    (d / "cluster.yaml").write_text("topology: n300\nchips:\n  - {chip: all, tiles: [{at: e0, erisc0: count.elf}]}\n")
+    (d / "chip.yaml").write_text("arch: wh\ntiles:\n  - {at: e0, erisc0: count.elf}\n")
+    for name in ("cluster.yaml", "chip.yaml"):
+        suite.shows([WAITGATE, "run", "--max-cycles", 10**11, d / name], rb"cycle \d+, [\d.]+ million per second, at most \d+ s to the limit")
+
+
 def ring(d, topology, arch, program="ring"):
     """ring.c on a ring through all chips of a topology, using the existing links."""
     links = json.loads(run(d, f"topology: {topology}\n", "--json")[1])["links"]

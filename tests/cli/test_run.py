@@ -164,6 +164,21 @@ def progress(d):
 
 
 @test
+def progress_of_further_runs(d):
+    """So do runs that a command makes besides the one that was asked for, and a debugger that runs to a cycle."""
+    begin = ".core B\n    li t0, 3000000\n1:  addi t0, t0, -1\n    bnez t0, 1b\n    ebreak\n"
+    long = program(d, begin + ".thread 0\n    ttsetdmareg 0, 1, 0, 8\n    ttstallwait STALL_CFG, THCON\n    ttwrcfg 4, 0, 60\n")
+    suite.shows([WAITGATE, "check", "--waits", "--verify", "100000000000", long],
+                rb"trying waits: [\d.]+ million cycles, [\d.]+ million per second, at most \d+ s left")
+    suite.shows([WAITGATE, "profile", "--what-if", "auto", long],
+                rb"running with other costs: [\d.]+ million cycles, [\d.]+ million per second\r")
+    racy = ".thread 0\n    ttsetdmareg 0, 1, 0, 8\n    ttwrcfg 4, 0, 60\n.thread 1\n    .delay 20\n    ttwrcfg 4, 0, 60\n"
+    suite.shows([WAITGATE, "check", "--verify", "100000000000", program(d, begin + racy)],
+                rb"(trying remedies|looking for races that show): [\d.]+ million cycles, [\d.]+ million per second, at most \d+ s left")
+    suite.shows([WAITGATE, "why", "--of", "l1:0x3000", "--at", 10**12, program(d, LOOPS.replace("j ", "rdcycle t1\n    j "))], rb"at cycle \d+")
+
+
+@test
 def commit_log(d):
     run("run", "--log", d / "log", program(d, BUSY))
     lines = (d / "log").read_text().splitlines()

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """scripts/setup with stand-ins for dpkg, apt, sudo and id: does nothing if everything is installed, works as root and
-with sudo, says what it would install when it cannot.
+with sudo, says what it would install when it cannot. And scripts/build with a stand-in for ninja: quiet, or progress on a
+terminal.
 
 usage: test_setup.py SOURCE_ROOT
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+
+import suite
 
 ROOT = pathlib.Path(sys.argv[1])
 passed = failed = 0
@@ -63,6 +67,30 @@ status, output, calls = setup(["clang", "valgrind", "gdb-multiarch"], 0, False)
 check(status == 0 and not calls, f"what only tests need: {status} {output} {calls}")
 status, output, calls = setup(["chromium"], 0, False)
 check(status == 0 and not calls, f"no browser for the demo: {status} {output} {calls}")
+
+
+def build(body, at_terminal):
+    """scripts/build with a stand-in for ninja."""
+    with tempfile.TemporaryDirectory() as scratch:
+        d = pathlib.Path(scratch)
+        (d / "ninja").write_text("#!/bin/sh\n" + body + "\n")
+        (d / "ninja").chmod(0o755)
+        env = ["env", f"PATH={d}:/usr/bin:/bin", str(ROOT / "scripts/build"), str(d), "target"]
+        if at_terminal:
+            return suite.at_terminal(["/usr/bin/env", *env[1:]])
+        r = subprocess.run(env, capture_output=True)
+        return r.returncode, r.stdout + r.stderr
+
+
+STEPS = 'for i in 1 2 3 4; do echo "[$i/8] Compiling $*"; sleep 0.8; done; '
+status, output = build(STEPS, True)
+check(status == 0 and re.search(rb"[34] of 8 steps, about [1-9] s left.*\x1b\[K$", output, re.S) and b"Compiling" not in output,
+      f"a build at a terminal: {status} {output}")
+status, output = build("echo '[1/1] Compiling'", False)
+check(status == 0 and not output, f"a quiet build: {status} {output}")
+for terminal in (False, True):
+    status, output = build("echo 'FAILED: a.c'; exit 3", terminal)
+    check(status == 1 and b"FAILED: a.c" in output, f"a build that fails: {status} {output}")
 status, output, calls = setup([], 0, True, "--check")
 check(status == 0 and not output, f"nothing to say: {status} {output}")
 print(f"{passed} passed, {failed} failed")
