@@ -244,6 +244,37 @@ def readme_demo(d):
 
 
 @test
+def readme_race(d):
+    """The race report is what `check` prints of the tutorial's kernel."""
+    compiler = shutil.which("riscv64-unknown-elf-gcc")
+    if not compiler:
+        return
+    tutorial = (ROOT / "docs/tutorial.md").read_text()
+    for name in ("kernel.c", "build.sh"):
+        (d / name).write_text(re.search(rf"^```\w+ file={re.escape(name)}\n(.*?)^```", tutorial, re.S | re.M)[1])
+    (d / "examples").symlink_to(ROOT.resolve() / "examples")
+    include = str(pathlib.Path(WAITGATE).resolve().parent / "src/isa")
+    subprocess.run(["sh", "build.sh"], cwd=d, check=True, env=dict(os.environ, INCLUDE=include))
+    r = subprocess.run([pathlib.Path(WAITGATE).resolve(), "check", "kernel.trisc0.elf"], cwd=d, capture_output=True, text=True,
+                       env=dict(os.environ, COLUMNS="100"))
+    printed = re.sub(r"\((\S*/)?kernel\.c:", "(kernel.c:", r.stdout)
+    block = re.search(r"\(`waitgate check`\).*?\n\n((?:    [^\n]*\n)+)", (ROOT / "README.md").read_text(), re.S)[1]
+    block = "".join(line[4:] + "\n" for line in block.splitlines())
+    assert block.count("\n") > 12 and block in printed, f"{block}\n--- printed ---\n{printed}"
+
+
+@test
+def readme_counts(d):
+    """Examples of tt-metal that have been run: as many as there are rows in the tables of docs/tt-metal.md."""
+    page = (ROOT / "docs/tt-metal.md").read_text()
+    said = re.search(r"\[(\d+) of its examples with its host library\].*?\[(\d+) without it\]", (ROOT / "README.md").read_text())
+    for count, head in zip(said.groups(), ("behind tt-metal's own host", "without it")):
+        section = page.split(f"## What has been run {head}")[1].split("\n## ")[0]
+        table = section[section.index("| Example |"):].split("\n\n")[0]
+        assert int(count) == len(table.splitlines()) - 2, (head, count)
+
+
+@test
 def links_lead_somewhere(d):
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "exercises").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
