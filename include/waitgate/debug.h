@@ -99,6 +99,13 @@ WG_API wg_pause wg_debug_go(wg_debug *d, uint64_t cycle);
 /* As wg_debug_continue(), up to a cycle; WG_PAUSE_STEP there. */
 WG_API wg_pause wg_debug_continue_to(wg_debug *d, uint64_t cycle);
 
+/*
+ * From now on, forwards, only this agent moves: the other cores that run are held as the debug interface holds them (of a
+ * Tensix thread: all of them), while Tensix threads, units and the NoC work on. Going back repeats what was held when. NULL, and
+ * wg_debug_changed(): everybody moves.
+ */
+WG_API wg_status wg_debug_alone(wg_debug *d, const wg_who *who);
+
 /* Breakpoints apply to all cores that execute there. They do not change memory. */
 WG_API wg_status wg_debug_break(wg_debug *d, uint32_t pc, bool set);
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `waitgate gdb`: a server of the gdb remote protocol on a port of the loopback address, or on standard input and output. */
+/* `waitgate gdb`: a server of the gdb remote protocol on a port, or on standard input and output. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -42,18 +42,24 @@ static void tell_symbols(const wg_args *args, wg_json *j)
 }
 
 /* Where a debugger may connect. */
-static void tell(const wg_args *args, uint16_t port)
+static void tell(const wg_args *args, const struct sockaddr_in *address)
 {
+    char host[INET_ADDRSTRLEN] = "";
+    const unsigned port = ntohs(address->sin_port);
+    (void)inet_ntop(AF_INET, &address->sin_addr, host, sizeof host);
     wg_text out = {0};
     wg_json json = {.out = &out}, *j = &json;
+    if (ntohl(address->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
+        fprintf(stderr, "waitgate: the protocol has no password: whoever reaches this port controls the run\n");
     if (!args->value[WG_OPT_JSON]) {
-        fprintf(stderr, "waitgate: gdb may connect: target remote 127.0.0.1:%u (Ctrl-C ends this)\n", port);
+        fprintf(stderr, "waitgate: gdb may connect: target remote %s:%u (Ctrl-C ends this)\n", host, port);
         tell_symbols(args, NULL);
         return;
     }
     wg_json_open(j, NULL, '{');
     wg_json_uint(j, "schema", 1);
     wg_json_text(j, "waitgate", wg_version());
+    wg_json_text(j, "host", host);
     wg_json_uint(j, "port", port);
     wg_json_open(j, "symbols", '[');
     tell_symbols(args, j);
@@ -65,23 +71,37 @@ static void tell(const wg_args *args, uint16_t port)
     wg_text_free(&out);
 }
 
-/* One debugger at a time: after a disconnect, the next may connect. */
-static bool serve_port(wg_debugging *g, const wg_args *args, uint16_t port, wg_text *error)
+/* "PORT" of the loopback address, or "ADDRESS:PORT". */
+static bool parse_address(const char *text, struct sockaddr_in *to)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const char *colon = strrchr(text, ':'), *number = colon ? colon + 1 : text;
+    char host[INET_ADDRSTRLEN] = "127.0.0.1";
+    uint64_t port;
+    if (colon && (size_t)(colon - text) >= sizeof host)
+        return false;
+    if (colon)
+        snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
+    if (!wg_parse_number(number, strlen(number), &port) || port > UINT16_MAX)
+        return false;
+    *to = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    return inet_pton(AF_INET, host, &to->sin_addr) == 1;
+}
+
+/* One debugger at a time: after a disconnect, the next may connect. */
+static bool serve_port(wg_debugging *g, const wg_args *args, struct sockaddr_in address, wg_text *error)
+{
     socklen_t length = sizeof address;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
     if (listener >= 0)
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 1) < 0 ||
         getsockname(listener, (struct sockaddr *)&address, &length) < 0) {
-        wg_textf(error, "waitgate: --listen: port %u: %s\n", port, strerror(errno));
+        wg_textf(error, "waitgate: --listen: port %u: %s\n", ntohs(address.sin_port), strerror(errno));
         if (listener >= 0)
             close(listener);
         return false;
     }
-    tell(args, ntohs(address.sin_port));
+    tell(args, &address);
     wg_interrupt_begin();
     bool ok = true;
     while (ok && !wg_interrupted()) {
@@ -106,11 +126,11 @@ int wg_command_gdb(const wg_args *args, wg_text *out, wg_text *error)
 {
     (void)out;
     wg_debugging g;
-    uint64_t port = 3333;
-    const char *listen_on = args->value[WG_OPT_LISTEN];
-    bool stdio = listen_on && strcmp(listen_on, "stdio") == 0;
-    if ((listen_on && !stdio && (!wg_parse_number(listen_on, strlen(listen_on), &port) || port > UINT16_MAX))) {
-        wg_textf(error, "waitgate: --listen: `%s` is neither a port nor `stdio`\n", listen_on);
+    struct sockaddr_in address;
+    const char *listen_on = args->value[WG_OPT_LISTEN] ? args->value[WG_OPT_LISTEN] : "3333";
+    bool stdio = strcmp(listen_on, "stdio") == 0;
+    if (!stdio && !parse_address(listen_on, &address)) {
+        wg_textf(error, "waitgate: --listen: `%s` is neither a port, ADDRESS:PORT nor `stdio`\n", listen_on);
         return WG_EXIT_ERROR;
     }
     if (stdio && args->value[WG_OPT_JSON]) {
@@ -120,7 +140,7 @@ int wg_command_gdb(const wg_args *args, wg_text *out, wg_text *error)
     bool ok = wg_debugging_open(&g, args, NULL, error);
     if (ok) {
         signal(SIGPIPE, SIG_IGN);
-        ok = stdio ? serve(&g, STDIN_FILENO, STDOUT_FILENO, error) : serve_port(&g, args, (uint16_t)port, error);
+        ok = stdio ? serve(&g, STDIN_FILENO, STDOUT_FILENO, error) : serve_port(&g, args, address, error);
     }
     wg_debugging_close(&g);
     return ok ? WG_EXIT_DONE : WG_EXIT_ERROR;

@@ -232,3 +232,14 @@ const uint8_t *wg_checkpoints_get(wg_checkpoints *c, size_t index, size_t *bytes
     *bytes = c->list[index].bytes;
     return c->whole;
 }
+
+void wg_checkpoints_cut(wg_checkpoints *c, uint64_t cycle)
+{
+    const size_t last = wg_checkpoints_before(c, cycle);
+    wg_checkpoints_get(c, last, &(size_t){0});
+    for (size_t i = last + 1; i < c->count; i++) {
+        c->packed -= c->list[i].packed;
+        free(c->list[i].difference);
+    }
+    c->count = last + 1;
+}

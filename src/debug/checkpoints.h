@@ -35,6 +35,8 @@ typedef struct wg_checkpoints {
 void wg_checkpoints_free(wg_checkpoints *c); /* all of them; keeps the budget */
 /* Adds a state later than all others. Takes ownership of `state`, from malloc(). False: out of memory. */
 bool wg_checkpoints_add(wg_checkpoints *c, uint64_t cycle, uint8_t *state, size_t bytes);
+/* Drops those after the cycle, except the first. There must be one. */
+void wg_checkpoints_cut(wg_checkpoints *c, uint64_t cycle);
 /* The last one at or before the cycle; the first if there is none. There must be one. */
 size_t wg_checkpoints_before(const wg_checkpoints *c, uint64_t cycle);
 /* Its state, valid until the next call. */

@@ -194,7 +194,7 @@ static void until(wg_debug *d, wg_who who, const char *rest, wg_text *out)
     if (!hang)
         wg_debug_until(d, &(wg_condition){.struct_size = sizeof(wg_condition)});
     show_pause(d, out);
-    if (d->state.pause == WG_PAUSE_ENDED && d->state.stop == WG_STOP_HUNG)
+    if (wg_debug_hung(d))
         wg_debug_state_text(d, who, out);
 }
 

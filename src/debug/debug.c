@@ -80,7 +80,8 @@ wg_who wg_debug_first(wg_debug *d)
     return who;
 }
 
-bool wg_debug_advance(wg_debug *d, uint64_t cycle, wg_stop *stop)
+/* With the same agents moving throughout. */
+static bool advance_part(wg_debug *d, uint64_t cycle, wg_stop *stop)
 {
     wg_status status;
     uint64_t now = wg_debug_now(d);
@@ -95,6 +96,17 @@ bool wg_debug_advance(wg_debug *d, uint64_t cycle, wg_stop *stop)
         return *stop != WG_STOP_CYCLES || wg_debug_now(d) < cycle;
     wg_debug_fail(d, status, "%s", d->desc.grid ? wg_grid_error(d->desc.grid) : wg_error(d->desc.device));
     return true;
+}
+
+bool wg_debug_advance(wg_debug *d, uint64_t cycle, wg_stop *stop)
+{
+    bool ended = false;
+    do {
+        const uint64_t next = wg_holds_next(d);
+        wg_holds_apply(d);
+        ended = advance_part(d, cycle < next ? cycle : next, stop);
+    } while (!ended && wg_debug_now(d) < cycle);
+    return ended;
 }
 
 /* ---- Checkpoints: a snapshot, the host's state, and the findings of every tile ---- */
@@ -199,6 +211,7 @@ static bool restore(wg_debug *d, size_t index)
     if (d->host.load)
         d->host.load(d->desc.user, state + machine);
     load_findings(d, state + machine + d->host.bytes);
+    wg_holds_restored(d);
     return true;
 }
 
@@ -219,6 +232,7 @@ static bool remember(wg_debug *d)
 
 wg_status wg_debug_changed(wg_debug *d)
 {
+    wg_holds_end(d);
     wg_checkpoints_free(&d->past);
     d->distance = FIRST_DISTANCE;
     return wg_debug_save(d) ? WG_OK : WG_ERR_NO_MEMORY;
@@ -272,6 +286,7 @@ void wg_debug_close(wg_debug *d)
     if (!d)
         return;
     wg_stops_unwatch(d);
+    wg_holds_end(d);
     wg_checkpoints_free(&d->past);
     free(d);
 }

@@ -43,11 +43,20 @@ typedef struct wg_stops {
     uint8_t waiting[WG_DEBUG_TILES]; /* cores at a breakpoint that have been reported: bit per core */
 } wg_stops;
 
-/* Own RAM is watched cycle by cycle: registers and watched bytes before the current cycle. */
+/* Own RAM is watched cycle by cycle: registers, watched bytes, and the next store to leave its queue, before the current cycle. */
 typedef struct wg_before {
+    wg_store store[WG_DEBUG_TILES][WG_CORES];   /* path: WG_PATH_OWN_RAM if there is one */
+    uint8_t store_at[WG_DEBUG_TILES][WG_CORES]; /* its place in the queue */
     uint32_t x[WG_DEBUG_TILES][WG_CORES][32];
     uint8_t value[WG_DEBUG_TILES][WG_CORES][WG_DEBUG_WATCHES][WG_DEBUG_WATCH_BYTES];
 } wg_before;
+
+/* From this cycle on one agent moves alone; agent WG_AGENT_NONE: all move. */
+typedef struct wg_hold {
+    uint64_t cycle;
+    wg_who alone;
+    uint8_t held[WG_DEBUG_TILES]; /* cores that were halted for it: bit per core */
+} wg_hold;
 
 struct wg_debug {
     wg_debug_desc desc;
@@ -72,6 +81,10 @@ struct wg_debug {
     uint64_t limit;    /* forwards, no further than this cycle … */
     bool limited;      /* … and the last call reached it before it was done */
     uint64_t watching; /* kinds of events that are observed; 0: none */
+    wg_hold *hold;     /* in order of time */
+    unsigned holds, holds_room;
+    unsigned applied;             /* the entry in effect, plus 1; 0: none */
+    uint8_t held[WG_DEBUG_TILES]; /* cores that are halted now, by the entry in effect */
 };
 
 /* The tiles: a device alone is number 0. */
@@ -97,6 +110,16 @@ bool wg_debug_replay(wg_debug *d, unsigned tile, uint64_t from, uint64_t kinds, 
  * it, and returns to the present state. False: it failed.
  */
 bool wg_debug_what_if(wg_debug *d, void (*change)(void *user), void (*look)(void *user), void *user);
+
+/* hold.c: agents that move alone. */
+void wg_holds_apply(wg_debug *d);          /* the entry of the present cycle takes effect */
+uint64_t wg_holds_next(const wg_debug *d); /* the next cycle that has one; UINT64_MAX: none */
+void wg_holds_restored(wg_debug *d);       /* the machine is as it was in an earlier or later cycle */
+void wg_holds_end(wg_debug *d);            /* everybody moves, and there is no list */
+/* Has the run ended in a hang, and not because cores are held? */
+bool wg_debug_hung(const wg_debug *d);
+/* May the core move, as things stand? */
+bool wg_holds_moves(const wg_debug *d, unsigned index, unsigned core);
 
 /* stops.c: conditions to stop at. */
 wg_whereabouts wg_debug_where(const wg_debug *d, unsigned index, unsigned core);

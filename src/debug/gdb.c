@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets of the gdb remote protocol. All threads stop at the same cycle, and time advances for all of them, whichever is
- * stepped. Facts: "Remote Protocol" in the gdb manual.
+ * stepped, unless gdb locks its scheduler to one. Facts: "Remote Protocol" in the gdb manual.
  */
 #include "debug/gdb.h"
 
@@ -71,7 +71,7 @@ static void say_end(wg_gdb *g)
     wg_text text = {.width = 100};
     wg_textf(&text, "waitgate: ");
     wg_debug_pause_text(g->d, &text);
-    if (g->d->state.pause == WG_PAUSE_ENDED && g->d->state.stop == WG_STOP_HUNG)
+    if (wg_debug_hung(g->d))
         wg_debug_state_text(g->d, g->who, &text);
     say(g, wg_text_of(&text));
     wg_text_free(&text);
@@ -216,6 +216,58 @@ static void query(wg_gdb *g, const char *text, wg_text *out)
     }
 }
 
+/* ---- Breakpoints and watches ---- */
+
+/* Adds or removes; false: nothing changed. */
+static bool note_pc(wg_gdb_breaks *b, uint32_t pc, bool set)
+{
+    unsigned i = 0;
+    while (i < b->pcs && b->pc[i] != pc)
+        i++;
+    if (set == (i < b->pcs) || (set && i == WG_DEBUG_BREAKPOINTS))
+        return false;
+    if (set)
+        b->pc[b->pcs++] = pc;
+    else
+        b->pc[i] = b->pc[--b->pcs];
+    return true;
+}
+
+static wg_status set_break(wg_gdb *g, uint32_t pc, bool set)
+{
+    const wg_status status = set || note_pc(&g->set, pc, false) ? wg_debug_break(g->d, pc, set) : WG_OK;
+    if (status == WG_OK && set)
+        note_pc(&g->set, pc, true);
+    if (status == WG_OK)
+        note_pc(&g->gone, pc, !set);
+    return status;
+}
+
+static wg_status set_watch(wg_gdb *g, wg_watch w, bool set)
+{
+    wg_gdb_breaks *own = &g->set;
+    unsigned i = 0;
+    while (i < own->watches &&
+           !(own->watch[i].address == w.address && own->watch[i].bytes == w.bytes && own->watch[i].how == w.how))
+        i++;
+    const bool known = i < own->watches;
+    const wg_status status = set != known ? wg_debug_watch(g->d, w.address, w.bytes, w.how, set) : WG_OK;
+    if (status == WG_OK && set && !known && own->watches < WG_DEBUG_WATCHES)
+        own->watch[own->watches++] = w;
+    else if (status == WG_OK && !set && known)
+        own->watch[i] = own->watch[--own->watches];
+    return status;
+}
+
+void wg_gdb_leave(wg_gdb *g)
+{
+    while (g->set.pcs)
+        set_break(g, g->set.pc[0], false);
+    while (g->set.watches)
+        set_watch(g, g->set.watch[0], false);
+    wg_debug_alone(g->d, NULL);
+}
+
 /* Z or z, TYPE,ADDR,KIND. */
 static void breakpoint(wg_gdb *g, const char *text, wg_text *out)
 {
@@ -234,34 +286,54 @@ static void breakpoint(wg_gdb *g, const char *text, wg_text *out)
     else if (type >= '2' && g->watched == WG_GDB_WATCH_TOLD)
         g->watched = WG_GDB_WATCH_REMOVED;
     if (type == '0' || type == '1')
-        status = wg_debug_break(g->d, (uint32_t)address, set);
+        status = set_break(g, (uint32_t)address, set);
     else if (type >= '2' && type <= '4')
         status = kind > UINT32_MAX ? WG_ERR_ARGUMENT
-                                   : wg_debug_watch(g->d, (uint32_t)address, (uint32_t)kind, how[type - '0'], set);
+                                   : set_watch(g, (wg_watch){(uint32_t)address, (uint32_t)kind, how[type - '0']}, set);
     else
         return; /* not supported: an empty answer */
     wg_textf(out, status == WG_OK ? "OK" : "E28");
 }
 
-/* vCont;ACTION[:THREAD]…: steps one thread, if requested; else continues. */
+/*
+ * gdb steps a thread alone to get over a breakpoint, for which it has removed it. The others move then as at any other time:
+ * a breakpoint does not change the run.
+ */
+static bool steps_over(wg_gdb *g, wg_who who)
+{
+    uint32_t pc;
+    bool over = false;
+    for (unsigned i = 0; i < g->gone.pcs; i++)
+        over |= wg_debug_pc(g->d, who, &pc) && pc == g->gone.pc[i];
+    return over;
+}
+
+/*
+ * vCont;ACTION[:THREAD]…: steps one thread, if requested; else continues. If only one thread has an action, with gdb's
+ * scheduler locking, it moves alone.
+ */
 static void resume(wg_gdb *g, const char *text)
 {
+    wg_who who, alone = {.agent = WG_AGENT_NONE};
+    unsigned named = 0, all = 0;
     g->action = WG_GDB_CONTINUE;
     for (const char *at = text; (at = strchr(at, ';'));) {
         uint64_t thread = wg_gdb_thread(g, g->who);
-        bool step = *++at == 's' || *at == 'S';
+        const bool step = *++at == 's' || *at == 'S';
         const char *colon = at + strcspn(at, ":;");
-        wg_who who;
-        if (*colon == ':') {
-            colon++;
-            wg_hex_number(&colon, &thread);
-        }
-        if (step && wg_gdb_who(g, thread, &who)) {
+        const bool one = *colon == ':' && (colon++, wg_hex_number(&colon, &thread)) && wg_gdb_who(g, thread, &who);
+        named += one;
+        all += !one;
+        if (one)
+            alone = who;
+        if (step && g->action != WG_GDB_STEP && wg_gdb_who(g, thread, &who)) {
             g->who = who;
             g->action = WG_GDB_STEP;
-            return;
         }
     }
+    const bool locked = named == 1 && !all && !(g->action == WG_GDB_STEP && steps_over(g, alone));
+    wg_debug_alone(g->d, locked ? &alone : NULL);
+    g->gone.pcs = 0;
 }
 
 /* H: selects the thread for registers and memory. T: is there such a thread? */
@@ -293,8 +365,8 @@ bool wg_gdb_packet(wg_gdb *g, const char *text, wg_text *out)
     case 'T': thread(g, text, out); break;
     case 'Z':
     case 'z': breakpoint(g, text, out); break;
-    case 'c': g->action = WG_GDB_CONTINUE; return true;
-    case 's': g->action = WG_GDB_STEP; return true;
+    case 'c': resume(g, ";c"); return true;
+    case 's': resume(g, ";s"); return true;
     case 'b':
         if (text[1] != 'c' && text[1] != 's')
             break;

@@ -17,11 +17,19 @@ typedef enum wg_gdb_action {
     WG_GDB_STEP_BACK
 } wg_gdb_action;
 
+typedef struct wg_gdb_breaks {
+    uint32_t pc[WG_DEBUG_BREAKPOINTS];
+    wg_watch watch[WG_DEBUG_WATCHES];
+    unsigned pcs, watches;
+} wg_gdb_breaks;
+
 struct wg_gdb {
     wg_debug *d;
     wg_who who;           /* the thread for registers and memory */
     wg_gdb_action action; /* the action gdb waits for */
     enum { WG_GDB_UNWATCHED, WG_GDB_WATCH_TOLD, WG_GDB_WATCH_REMOVED } watched; /* see act() */
+    wg_gdb_breaks set;  /* breakpoints and watches of this gdb; they go when it leaves */
+    wg_gdb_breaks gone; /* breakpoints that it has removed since it last let the machine run */
     bool no_acks;
     int in, out; /* file descriptors */
     bool closed; /* the other side has disconnected */
@@ -34,6 +42,8 @@ bool wg_gdb_packet(wg_gdb *g, const char *text, wg_text *out);
 /* Performs the action gdb waits for, and reports it. True: done; false: the time limit was reached. */
 bool wg_gdb_act(wg_gdb *g);
 void wg_gdb_send(wg_gdb *g, const char *text);
+/* Removes the breakpoints and watches of this gdb, and lets everybody move. */
+void wg_gdb_leave(wg_gdb *g);
 
 /* Characters and numbers. A number at *text; advances past it. False if there is none, or it is too long. */
 int wg_hex_digit(int c);

@@ -50,7 +50,7 @@ bool wg_stops_already(wg_debug *d)
         for (unsigned core = 0; wg_debug_dev(d, i) && core < WG_CORES; core++) {
             wg_whereabouts now = wg_debug_where(d, i, core);
             const wg_whereabouts *told = &d->told[i][core];
-            if (!now.runs || !is_breakpoint(d, now.pc) ||
+            if (!now.runs || !is_breakpoint(d, now.pc) || !wg_holds_moves(d, i, core) ||
                 (told->runs && told->pc == now.pc && told->instructions == now.instructions))
                 continue;
             d->stops.found = true;
@@ -96,13 +96,16 @@ static bool is_stepping(const wg_debug *d, const wg_event *e, unsigned agent)
 
 /* ---- Loads and stores of own RAM ---- */
 
-/* The address of a load, from the registers before it; false: the instruction is not a load. */
+/* The address of a load (of a vector, its first bytes), from the registers before it; false: the instruction is no load. */
 static bool load_address(const wg_debug *d, const wg_event *e, uint32_t *address, uint32_t *bytes)
 {
-    if (wg_rv_opcode(e->word) != WG_RV_LOAD || e->agent >= WG_CORES)
+    enum { VECTOR = 16 };
+    const unsigned opcode = wg_rv_opcode(e->word), width = wg_rv_funct3(e->word);
+    const bool vector = opcode == WG_RV_LOAD_FP && width != 1 && width != 2;
+    if ((opcode != WG_RV_LOAD && opcode != WG_RV_LOAD_FP) || e->agent >= WG_CORES)
         return false;
-    *address = d->before->x[e->tile][e->agent][wg_rv_rs1(e->word)] + wg_rv_imm_i(e->word);
-    *bytes = 1u << (e->word >> 12 & 3);
+    *address = d->before->x[e->tile][e->agent][wg_rv_rs1(e->word)] + (vector ? 0 : wg_rv_imm_i(e->word));
+    *bytes = vector ? VECTOR : 1u << (width & 3);
     return true;
 }
 
@@ -146,8 +149,19 @@ void wg_stops_before(wg_debug *d)
             for (unsigned w = 0; w < d->watches; w++)
                 if (place_of(d, &d->watch[w]) == IN_RAM)
                     read_ram(d, i, core, &d->watch[w], d->before->value[i][core][w]);
+            const wg_core_run *run = &dev->tile->core[core].run;
+            d->before->store[i][core] = run->sq_count ? run->sq[run->sq_head] : (wg_store){.path = WG_PATH_L1};
+            d->before->store_at[i][core] = run->sq_head;
         }
     }
+}
+
+/* Has the store that was next reached the watched bytes? It may have written what was there already. */
+static bool has_stored(const wg_debug *d, unsigned tile, unsigned core, const wg_watch *w)
+{
+    const wg_store *s = &d->before->store[tile][core];
+    return s->path == WG_PATH_OWN_RAM && overlaps(w, s->address, s->bytes) &&
+           wg_debug_dev(d, tile)->tile->core[core].run.sq_head != d->before->store_at[tile][core];
 }
 
 void wg_stops_behind(wg_debug *d)
@@ -161,12 +175,14 @@ void wg_stops_behind(wg_debug *d)
                 if (place_of(d, &d->watch[w]) != IN_RAM || !(d->watch[w].how & WG_WATCH_WRITE))
                     continue;
                 read_ram(d, i, core, &d->watch[w], now);
-                if (memcmp(now, d->before->value[i][core][w], sizeof now) != 0)
+                const bool stored = has_stored(d, i, core, &d->watch[w]);
+                if (stored || memcmp(now, d->before->value[i][core][w], sizeof now) != 0)
                     note(d,
                          (wg_debug_state){.pause = WG_PAUSE_WATCH,
                                           .who = wg_debug_who(d, i, core),
                                           .watch = d->watch[w].how,
-                                          .address = d->watch[w].address},
+                                          .address = d->watch[w].address,
+                                          .pc = stored ? d->before->store[i][core].pc : 0},
                          beside(d, wg_debug_now(d) - 1));
             }
 }

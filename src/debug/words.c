@@ -211,7 +211,11 @@ void wg_debug_pause_text(wg_debug *d, wg_text *out)
     case WG_PAUSE_WATCH: wg_textf(out, "%s touches 0x%08x", *name ? name : "a unit or the NoC", s->address); break;
     case WG_PAUSE_UNTIL: wg_textf(out, "the condition holds%s%s", *name ? ", by " : "", name); break;
     case WG_PAUSE_INTERRUPT: wg_textf(out, "interrupted"); break;
-    case WG_PAUSE_ENDED: wg_textf(out, "%s", ends[s->stop]); break;
+    case WG_PAUSE_ENDED:
+        wg_textf(out, "%s",
+                 wg_debug_hung(d) || s->stop != WG_STOP_HUNG ? ends[s->stop]
+                                                             : "nothing moves while other cores are held,");
+        break;
     case WG_PAUSE_BEGIN: wg_textf(out, "the history begins here"); break;
     case WG_PAUSE_FAILED: wg_textf(out, "%s", d->error); break;
     default: wg_textf(out, "stopped"); break;

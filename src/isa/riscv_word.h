@@ -9,6 +9,7 @@
 /* Major opcodes, including the two low bits. */
 enum {
     WG_RV_LOAD = 0x03,
+    WG_RV_LOAD_FP = 0x07, /* of F and V */
     WG_RV_IMMEDIATE = 0x13,
     WG_RV_AUIPC = 0x17,
     WG_RV_STORE = 0x23,

@@ -45,6 +45,13 @@ def a_breakpoint_in_each_core(d):
 
 
 @test
+def a_breakpoint_in_the_data_mover(d):
+    """NC, on a chip: the fifth core."""
+    text = gdb(d, "break main\ncontinue\ninfo threads\n", EXAMPLES / "dram.yaml", symbols=EXAMPLES / "dram.ncrisc.elf")
+    assert 'Thread' in text and re.search(r'"3-4 NC" hit Breakpoint 1, main \(\) at .*dram.c:\d+', text), text
+
+
+@test
 def symbols_of_every_core(d):
     """The server says which files have symbols, and gdb takes them: a line of a core whose file was not named first."""
     server = subprocess.Popen([WAITGATE, "gdb", "--listen", "0", *map(str, elfs())], stderr=subprocess.PIPE, text=True)
@@ -229,6 +236,58 @@ def tensix_instructions(d):
     assert [name for _, name in lines[:2]] == ["SETC16", "SETC16"] and int(lines[1][0]) == int(lines[0][0]) + 1, text
     assert re.search(r"thread 1 ttsetc16 3, 1, pushed by core T1 at math_setup .*inlined into main", text), text
     assert re.search(rf'\* 7 +Thread 7 "thread 1" .*math_setup \(.*\) at .*pipeline.h:{lines[0][0]}', text), text
+
+
+TWO_COUNTERS = """.core B
+    li a0, 1
+loop:
+    addi a0, a0, 1
+    bnez a0, loop
+.core T1
+    li a0, 1
+loop1:
+    addi a0, a0, 1
+    bnez a0, loop1
+"""
+
+
+@test
+def one_core_moves_alone(d):
+    """Scheduler locking: the other core is held while one is stepped or continues, and goes on afterwards. Getting over a
+    breakpoint, for which gdb steps one thread as well, holds nobody."""
+    (d / "p.tasm").write_text(TWO_COUNTERS)
+    text = gdb(d, """
+        stepi 30
+        set scheduler-locking on
+        thread 4
+        print $a0
+        thread 1
+        print $a0
+        stepi 20
+        print $a0
+        break *$pc
+        continue
+        print $a0
+        thread 4
+        print $a0
+        stepi 10
+        print $a0
+        thread 1
+        print $a0
+        delete
+        reverse-stepi 15
+        set scheduler-locking off
+        stepi 20
+        thread 4
+        print $a0
+        """, d / "p.tasm")
+    t1, b, b_alone, b_more, t1_held, t1_alone, b_held, t1_free = (int(n) for n in re.findall(r"^\$\d+ = (\d+)", text, re.M))
+    assert b_alone == b + 10 and b_more == b_alone + 1 and b_held == b_more, text
+    assert t1_held == t1 and t1_alone == t1 + 5 and t1 + 5 < t1_free < t1 + 15, text
+    plain = gdb(d, "break *$pc+8\n" + "continue\n" * 6 + "delete\nmonitor goto 500\nthread 4\nmonitor registers", d / "p.tasm")
+    free = gdb(d, "monitor goto 500\nthread 4\nmonitor registers", d / "p.tasm")
+    registers = [re.search(r"zero .*?cycleh", t, re.S)[0] for t in (plain, free)]
+    assert registers[0] == registers[1], registers
 
 
 @test
@@ -454,6 +513,26 @@ def two_clients(d):
 
 
 @test
+def breakpoints_leave_with_their_gdb(d):
+    """A connection is cut: the next client runs to the end; breakpoints that it sets itself hold."""
+    (d / "p.tasm").write_text(WRONG)
+    with Line(d / "p.tasm") as line:
+        with line.connect() as s:
+            pc = line.ask(s, b"p20")
+            there = b"%x" % (int.from_bytes(bytes.fromhex(pc.decode()), "little") + 12)
+            assert line.ask(s, b"Z0," + there + b",4") == b"OK" and line.ask(s, b"Z2,3000,4") == b"OK"
+            assert line.ask(s, b"QStartNoAckMode") == b"OK"
+            s.sendall(packet(b"vCont;c:1"))
+        with line.connect() as s:
+            assert line.ask(s, b"QStartNoAckMode") == b"OK"
+            s.sendall(packet(b"vCont;c"))
+            answer = b""
+            while b"T05" not in answer:
+                answer += s.recv(4096)
+            assert b"replaylog:end;" in answer, answer
+
+
+@test
 def a_client_that_interrupts(d):
     """Ctrl-C while an endless loop runs; and again after the first client has left."""
     (d / "p.tasm").write_text(".core B\n li a0, 1\nloop:\n addi a0, a0, 1\n bnez a0, loop\n")
@@ -469,9 +548,30 @@ def a_client_that_interrupts(d):
 
 
 @test
+def where_it_listens(d):
+    """The loopback address, unless another is given."""
+    (d / "p.tasm").write_text(WRONG)
+    for given, host, open_to_all in (("0", "127.0.0.1", False), ("127.0.0.2:0", "127.0.0.2", False), ("0.0.0.0:0", "0.0.0.0", True)):
+        server = subprocess.Popen([WAITGATE, "gdb", "--listen", given, str(d / "p.tasm")], stderr=subprocess.PIPE, text=True)
+        said = re.search(r"target remote ([\d.]+):(\d+)", server.stderr.readline())
+        assert said[1] == host and (not open_to_all or "no password" in server.stderr.readline()), said
+        reached = {}
+        for address in ("127.0.0.1", "127.0.0.2", "127.0.0.3"):
+            with socket.socket() as s:
+                reached[address] = s.connect_ex((address, int(said[2]))) == 0
+        server.terminate()
+        server.wait()
+        server.stderr.close()
+        assert reached == {a: open_to_all or a == host for a in reached}, (given, reached)
+
+
+@test
 def usage(d):
     r = subprocess.run([WAITGATE, "gdb", "--listen", "99999", str(ROOT / "examples/hello.tasm")], capture_output=True, text=True)
-    assert r.returncode == 6 and "neither a port nor `stdio`" in r.stderr, r
+    assert r.returncode == 6 and "neither a port, ADDRESS:PORT nor `stdio`" in r.stderr, r
+    for text in ("localhost:3333", "1.2.3:3333", "127.0.0.1:", ":1", "127.0.0.1:99999", "255.255.255.255.255:1"):
+        r = subprocess.run([WAITGATE, "gdb", "--listen", text, str(ROOT / "examples/hello.tasm")], capture_output=True, text=True)
+        assert r.returncode == 6 and "neither a port" in r.stderr, (text, r)
     r = subprocess.run([WAITGATE, "gdb", "--stats", str(ROOT / "examples/hello.tasm")], capture_output=True, text=True)
     assert r.returncode == 6 and "--stats" in r.stderr, r
 

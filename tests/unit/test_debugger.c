@@ -65,12 +65,12 @@ typedef struct opened {
     wg_device *dev;
 } opened;
 
-static void open_program(opened *o, wg_arch_id arch, const char *history)
+static void open_text(opened *o, const char *text, size_t bytes, wg_arch_id arch, const char *history)
 {
     wg_text error = {0};
     snprintf(o->path, sizeof o->path, "/tmp/wg_debugger_%ld_XXXXXX.tasm", (long)getpid());
     int file = mkstemps(o->path, 5);
-    assert_true(file >= 0 && write(file, program, sizeof program - 1) == (ssize_t)sizeof program - 1);
+    assert_true(file >= 0 && write(file, text, bytes) == (ssize_t)bytes);
     close(file);
     o->file[0] = o->path;
     o->args = (wg_args){.command = WG_CMD_GDB, .file = o->file, .files = 1};
@@ -81,6 +81,11 @@ static void open_program(opened *o, wg_arch_id arch, const char *history)
     o->d = o->g.d;
     o->dev = o->g.s.dev;
     unlink(o->path);
+}
+
+static void open_program(opened *o, wg_arch_id arch, const char *history)
+{
+    open_text(o, program, sizeof program - 1, arch, history);
 }
 
 static void close_program(opened *o) { wg_debugging_close(&o->g); }
@@ -231,6 +236,35 @@ static void test_private_watches(void **state)
     close_program(&o);
 }
 
+/* A store of what is there already, and loads and stores of the floating-point registers, are touches too. */
+static void test_private_touches(void **state)
+{
+    static const char text[] =
+        ".arch bh\n.core T2\n    li a0, 0xFFB00010\n    li a1, 5\n    sw a1, 0(a0)\n    fence\n"
+        "    sw a1, 0(a0)\n    fence\n    flw fa0, 0(a0)\n    fsw fa0, 0(a0)\n    fence\n"
+        "    lw a1, 16(a0)\n    sw a1, 4(a0)\n    fence\n    ebreak\n.expect finding core-ebreak\n";
+    enum { RAM = 0xFFB00010, TOUCHES = 4 };
+    static const char *const where[TOUCHES] = {"sw", "sw", "flw", "fsw"};
+    opened o;
+    uint64_t at[TOUCHES];
+    (void)state;
+    open_text(&o, text, sizeof text - 1, WG_ARCH_BH, "256M");
+    assert_int_equal(wg_debug_watch(o.d, RAM, 4, WG_WATCH_READ | WG_WATCH_WRITE, true), WG_OK);
+    for (unsigned i = 0; i < TOUCHES; i++) {
+        if (wg_debug_continue(o.d) != WG_PAUSE_WATCH)
+            fail_msg("the %s does not stop it", where[i]);
+        assert_int_equal(o.d->state.who.agent, WG_AGENT_CORE_T2);
+        at[i] = wg_cycle(o.dev);
+    }
+    assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_ENDED);
+    for (unsigned i = TOUCHES; i-- > 0;) {
+        assert_int_equal(wg_debug_back(o.d), WG_PAUSE_WATCH);
+        assert_int_equal(wg_cycle(o.dev), at[i] - 1);
+    }
+    assert_int_equal(wg_debug_back(o.d), WG_PAUSE_BEGIN);
+    close_program(&o);
+}
+
 /* Findings made after the target cycle are dropped when going back, and counted once when they are made again. */
 static void test_findings_go_back(void **state)
 {
@@ -297,6 +331,96 @@ static void test_breakpoints_both_ways(void **state)
     close_program(&o);
 }
 
+static uint64_t instructions(const opened *o, wg_core_id core)
+{
+    wg_core_info info;
+    assert_int_equal(wg_core_state(o->dev, core, &info), WG_OK);
+    return info.instructions;
+}
+
+/* One core moves alone, then the other, then all: the others stand still. Any cycle of that is reached again. */
+static void test_alone(void **state)
+{
+    enum { BEGIN = 60, ALONE = 40, CYCLES = 1200 };
+    static uint64_t hash[CYCLES];
+    const wg_who b = {.agent = WG_AGENT_CORE_B}, t1 = {.agent = WG_AGENT_CORE_T1};
+    opened o;
+    wg_rng rng = {5};
+    open_program(&o, wg_test_arch(state), "256M");
+    o.d->distance = 64;
+    record(&o);
+    wg_debug_go(o.d, 0);
+    for (uint64_t cycle = 0; cycle < BEGIN; wg_debug_go(o.d, ++cycle))
+        hash[cycle] = wg_state_hash(o.dev);
+    for (unsigned round = 0; round < 2; round++) {
+        const wg_who *who = round ? &t1 : &b;
+        const uint64_t still = instructions(&o, round ? WG_CORE_B : WG_CORE_T1);
+        assert_int_equal(wg_debug_alone(o.d, who), WG_OK);
+        for (unsigned i = 0; i < ALONE; i++) {
+            const uint64_t before = instructions(&o, (wg_core_id)who->agent), from = wg_cycle(o.dev);
+            hash[from] = wg_state_hash(o.dev);
+            assert_int_equal(wg_debug_step(o.d, *who), WG_PAUSE_STEP);
+            assert_int_equal(instructions(&o, (wg_core_id)who->agent), before + 1);
+            const uint64_t to = wg_cycle(o.dev);
+            for (uint64_t cycle = from + 1; cycle < to; cycle++) {
+                wg_debug_go(o.d, cycle);
+                hash[cycle] = wg_state_hash(o.dev);
+            }
+            wg_debug_go(o.d, to);
+            if (i % 10 == 9)
+                assert_true(wg_debug_save(o.d));
+        }
+        assert_int_equal(instructions(&o, round ? WG_CORE_B : WG_CORE_T1), still);
+    }
+    assert_int_equal(wg_debug_alone(o.d, NULL), WG_OK);
+    const uint64_t all = wg_cycle(o.dev), cores[2] = {instructions(&o, WG_CORE_B), instructions(&o, WG_CORE_T1)};
+    for (uint64_t cycle = all; cycle < CYCLES; wg_debug_go(o.d, ++cycle)) {
+        hash[cycle] = wg_state_hash(o.dev);
+        if (cycle % 100 == 50)
+            assert_true(wg_debug_save(o.d));
+    }
+    assert_true(instructions(&o, WG_CORE_B) > cores[0] && instructions(&o, WG_CORE_T1) > cores[1]);
+    assert_int_not_equal(hash[all], hash_at[all]);
+    for (unsigned n = 0; n < 200; n++) {
+        const uint64_t cycle = wg_rng_below(&rng, CYCLES);
+        assert_int_equal(wg_debug_go(o.d, cycle), WG_PAUSE_STEP);
+        assert_true(wg_state_hash(o.dev) == hash[cycle]);
+    }
+    /* Earlier, and on with everybody: the run is the one in which nobody was held. */
+    wg_debug_go(o.d, all - 10);
+    wg_debug_go(o.d, BEGIN - 20);
+    assert_int_equal(wg_debug_alone(o.d, NULL), WG_OK);
+    for (unsigned i = 0; i < 20; i++) {
+        wg_debug_go(o.d, i < 10 ? wg_cycle(o.dev) + 73 : wg_rng_below(&rng, 700));
+        check_state(&o, "gone on with everybody");
+    }
+    close_program(&o);
+}
+
+/* A core that waits for one that is held can go no further; it goes on when the other is let go. */
+static void test_alone_and_stuck(void **state)
+{
+    const wg_who thread = {.agent = WG_AGENT_THREAD2};
+    opened o;
+    open_program(&o, wg_test_arch(state), "256M");
+    wg_debug_go(o.d, 30);
+    assert_int_equal(wg_debug_alone(o.d, &thread), WG_OK);
+    const uint64_t b = instructions(&o, WG_CORE_B);
+    assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_ENDED);
+    assert_int_equal(o.d->state.stop, WG_STOP_HUNG);
+    assert_int_equal(instructions(&o, WG_CORE_B), b);
+    wg_text said = {0};
+    wg_debug_pause_text(o.d, &said);
+    assert_non_null(strstr(wg_text_of(&said), "while other cores are held"));
+    wg_text_free(&said);
+    assert_int_equal(wg_debug_alone(o.d, NULL), WG_OK);
+    assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_ENDED);
+    assert_int_equal(o.d->state.stop, WG_STOP_DONE);
+    assert_true(instructions(&o, WG_CORE_B) > b);
+    assert_int_equal(wg_debug_alone(o.d, &(wg_who){.agent = WG_AGENT_MATRIX}), WG_ERR_ARGUMENT);
+    close_program(&o);
+}
+
 static uint32_t word_at(const opened *o, uint32_t address)
 {
     uint32_t word = 0;
@@ -330,9 +454,11 @@ static void test_watches_both_ways(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_any_cycle_again, WG_BH | WG_WH, ""),       WG_TEST(test_any_sequence, WG_BH | WG_WH, ""),
-    WG_TEST(test_thread_steps, WG_BH | WG_WH, ""),          WG_TEST(test_private_watches, WG_BH | WG_WH, ""),
-    WG_TEST(test_findings_go_back, WG_BH | WG_WH, ""),      WG_TEST(test_steps_undone, WG_BH | WG_WH, ""),
-    WG_TEST(test_breakpoints_both_ways, WG_BH | WG_WH, ""), WG_TEST(test_watches_both_ways, WG_BH | WG_WH, ""),
+    WG_TEST(test_any_cycle_again, WG_BH | WG_WH, ""),   WG_TEST(test_any_sequence, WG_BH | WG_WH, ""),
+    WG_TEST(test_thread_steps, WG_BH | WG_WH, ""),      WG_TEST(test_private_watches, WG_BH | WG_WH, ""),
+    WG_TEST(test_private_touches, WG_BH, ""),           WG_TEST(test_findings_go_back, WG_BH | WG_WH, ""),
+    WG_TEST(test_steps_undone, WG_BH | WG_WH, ""),      WG_TEST(test_alone, WG_BH | WG_WH, ""),
+    WG_TEST(test_alone_and_stuck, WG_BH | WG_WH, ""),   WG_TEST(test_breakpoints_both_ways, WG_BH | WG_WH, ""),
+    WG_TEST(test_watches_both_ways, WG_BH | WG_WH, ""),
 };
 WG_MAIN("debugger", tests)
