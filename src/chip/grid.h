@@ -112,6 +112,14 @@ void wg_grid_inject(wg_grid *grid);
  * Returns the earliest cycle in which a packet can leave a NIU.
  */
 uint64_t wg_grid_route(wg_grid *grid, uint64_t end, uint64_t limit);
+/* Calls visit() for the packets between tiles, and at tiles that are not devices. */
+typedef enum wg_under_way {
+    WG_UNDER_WAY,    /* in routers and links */
+    WG_UNDER_WAY_IN, /* its last flit arrives in cycle p->at */
+    WG_UNDER_WAY_OUT /* an answer that leaves in cycle p->at */
+} wg_under_way;
+void wg_grid_packets(const wg_grid *grid, void (*visit)(void *user, const wg_packet *p, wg_under_way where),
+                     void *user);
 /* The next cycle with an event of either kind; WG_NEVER: none. */
 uint64_t wg_grid_event_next(const wg_grid *grid);
 

@@ -462,3 +462,21 @@ bool wg_grid_sends_to(const wg_grid *g, unsigned from, unsigned to)
     }
     return false;
 }
+
+void wg_grid_packets(const wg_grid *g, void (*visit)(void *user, const wg_packet *p, wg_under_way where), void *user)
+{
+    bool unused[WG_FLIGHTS] = {false};
+    uint8_t taken[WG_EDGE_EVENTS / 8 + 1];
+    const wg_network *n = g->network;
+    for (uint16_t f = n->flights_unused; f && !unused[f]; f = n->flight[f].next[0] % WG_FLIGHTS)
+        unused[f] = true;
+    for (uint16_t f = 1; f <= n->flights_used; f++)
+        if (!unused[f] && !n->flight[f].gone)
+            visit(user, &n->flight[f].p, WG_UNDER_WAY);
+    memset(taken, 0xFF, sizeof taken);
+    for (uint32_t e = g->event_unused; e && e <= WG_EDGE_EVENTS && taken[e / 8] >> e % 8 & 1; e = g->event[e].next)
+        taken[e / 8] &= (uint8_t) ~(1u << e % 8);
+    for (uint32_t e = 1; g->event && e <= g->event_used && e <= WG_EDGE_EVENTS; e++)
+        if (taken[e / 8] >> e % 8 & 1)
+            visit(user, &g->event[e], g->event[e].order >> 63 ? WG_UNDER_WAY_OUT : WG_UNDER_WAY_IN);
+}

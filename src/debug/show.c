@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chip/grid.h"
 #include "isa/asm.h"
 #include "machine/overlay.h"
 #include "text/finding_words.h"
@@ -258,41 +259,82 @@ static void packet_text(wg_debug *d, const wg_packet *p, const char *doing, wg_t
                                         [WG_PACKET_RESULT] = "atomic answer"};
     unsigned width = d->desc.grid ? wg_grid_width(d->desc.grid) : 1;
     wg_textf(out, "  NoC %u, %s, %u bytes", p->noc, p->kind <= WG_PACKET_RESULT ? kinds[p->kind] : "packet", p->bytes);
-    if (d->desc.grid)
+    if (d->desc.grid && p->flags & WG_PACKET_BROADCAST)
+        wg_textf(out, " from %u-%u to a rectangle of tiles", p->from % width, p->from / width);
+    else if (d->desc.grid)
         wg_textf(out, " from %u-%u to %u-%u", p->from % width, p->from / width, p->to % width, p->to / width);
     wg_textf(out, ", address 0x%llx: %s %llu\n", (unsigned long long)p->address, doing, (unsigned long long)p->at);
 }
 
-static void heap_text(wg_debug *d, const wg_noc_box *box, uint32_t entry, unsigned depth, wg_text *out)
+typedef struct under_way {
+    wg_debug *d;
+    wg_text *out;
+    unsigned tile; /* only from and to this one */
+} under_way;
+
+static void packet_of(const under_way *u, const wg_packet *p, const char *doing)
+{
+    if (!u->d->desc.grid || p->from == u->tile || (p->to == u->tile && !(p->flags & WG_PACKET_BROADCAST)))
+        packet_text(u->d, p, doing, u->out);
+}
+
+static void between_tiles(void *user, const wg_packet *p, wg_under_way where)
+{
+    static const char *const doing[] = {[WG_UNDER_WAY] = "under way since cycle",
+                                        [WG_UNDER_WAY_IN] = "arrives in cycle",
+                                        [WG_UNDER_WAY_OUT] = "leaves in cycle"};
+    packet_of(user, p, doing[where]);
+}
+
+static void inbox(const under_way *u, const wg_noc_box *box, unsigned index, uint32_t entry, unsigned depth)
 {
     enum { DEEPEST = 64 };
     for (; entry && entry <= WG_NOC_POOL && depth < DEEPEST; entry = box->pool[entry].next) {
-        packet_text(d, &box->pool[entry], "arrives in cycle", out);
-        heap_text(d, box, box->pool[entry].child, depth + 1, out);
+        wg_packet p = box->pool[entry];
+        p.to = (uint16_t)index;
+        p.flags &= (uint16_t)~WG_PACKET_BROADCAST; /* this is the tile's own copy */
+        packet_of(u, &p, "arrives in cycle");
+        inbox(u, box, index, p.child, depth + 1);
     }
+}
+
+/* Packets that are about to arrive at a tile, or to leave it. */
+static void at_tile(const under_way *u, const wg_noc_box *box, unsigned index)
+{
+    for (unsigned noc = 0; noc < 2; noc++) {
+        inbox(u, box, index, box->inbox[noc], 0);
+        for (uint32_t p = box->answers[noc], n = 0; p && p <= WG_NOC_POOL && n < WG_NOC_POOL;
+             p = box->pool[p].next, n++) {
+            wg_packet answer = box->pool[p];
+            answer.from = (uint16_t)index;
+            packet_of(u, &answer, "leaves in cycle");
+        }
+    }
+    for (unsigned i = 0; i < box->outgoing && i < WG_NOC_OUT; i++)
+        packet_of(u, &box->out[i], "leaves in cycle");
 }
 
 void wg_show_noc(wg_debug *d, wg_who who, const char *rest, wg_text *out)
 {
     const wg_tile *t = wg_debug_device(d, who)->tile;
+    under_way u = {d, out, wg_debug_index(d, who)};
     size_t before = out->size;
     (void)rest;
     for (unsigned noc = 0; noc < 2; noc++) {
-        const wg_niu_unit *u = &t->regions.niu.unit[noc];
+        const wg_niu_unit *unit = &t->regions.niu.unit[noc];
         const uint32_t *counter = &t->regions.niu.word[noc][WG_NIU_COUNTERS / 4];
-        for (unsigned i = 0; i < u->queued; i++)
-            wg_textf(out, "  NIU %u: the request of initiator %u has not left\n", noc, u->queue[i]);
+        for (unsigned i = 0; i < unit->queued; i++)
+            wg_textf(out, "  NIU %u: the request of initiator %u has not left\n", noc, unit->queue[i]);
         for (unsigned id = 0; id < 16; id++)
             if (counter[WG_MST_REQS_OUTSTANDING + id])
                 wg_textf(out, "  NIU %u: %u requests with transaction id %u are not answered\n", noc,
                          counter[WG_MST_REQS_OUTSTANDING + id], id);
-        heap_text(d, t->box, t->box->inbox[noc], 0, out);
-        for (uint32_t p = t->box->answers[noc], n = 0; p && p <= WG_NOC_POOL && n < WG_NOC_POOL;
-             p = t->box->pool[p].next, n++)
-            packet_text(d, &t->box->pool[p], "leaves in cycle", out);
     }
-    for (unsigned i = 0; i < t->box->outgoing && i < WG_NOC_OUT; i++)
-        packet_text(d, &t->box->out[i], "leaves in cycle", out);
+    for (unsigned i = 0; i < wg_debug_tiles(d); i++)
+        if (wg_debug_dev(d, i))
+            at_tile(&u, wg_debug_dev(d, i)->tile->box, i);
+    if (d->desc.grid)
+        wg_grid_packets(d->desc.grid, between_tiles, &u);
     if (out->size == before)
         wg_textf(out, "nothing is in flight\n");
 }

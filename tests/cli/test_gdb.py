@@ -396,6 +396,30 @@ def a_chip(d):
     assert "waitgate: done at cycle" in text and "cycle 0; the history begins at 0" in text, text
 
 
+@test
+def packets_on_their_way(d):
+    """From the NIU through the network to DRAM and back, or to another tile and back: in each cycle there is an entry, with both
+    ends, the address and the kind."""
+    def in_flight(chip, cycles, before=""):
+        lines = before + "".join(f"goto {c}\nnoc\n" for c in cycles)
+        r = subprocess.run([WAITGATE, "debug", str(chip)], input=lines, capture_output=True, text=True)
+        return [(int(c), re.findall(r"NoC 0, ([a-z ]+), (\d+) bytes from (\S+) to (\S+), address (\w+): (\w+)", text))
+                for c, text in re.findall(r"^stopped at cycle (\d+)\n(.*?)(?=^stopped|\Z)", r.stdout, re.M | re.S)]
+
+    way = in_flight(EXAMPLES / "dram.yaml", range(71, 537, 15))
+    assert len(way) == 32 and all(len(found) == 1 for _, found in way), way
+    stages = list(dict.fromkeys(found[0] for _, found in way))
+    asked, read = ("read request", "2048", "3-4", "0-0", "0x100000"), ("read answer", "2048", "0-0", "3-4", "0x30000")
+    assert [s[:5] for s in stages] in ([asked] * n + [read] * 3 for n in (1, 2)), stages
+    assert stages[0][5] == "under" and [s[5] for s in stages[-3:]] == ["leaves", "under", "arrives"], stages
+    assert in_flight(EXAMPLES / "dram.yaml", [537]) == [(537, [])]
+    relay = in_flight(EXAMPLES / "relay.yaml", range(3159, 3260), "thread 1-2 b\n")
+    found = {(kind, a, b) for _, packets in relay for kind, _, a, b, _, _ in packets}
+    assert found == {("write", "1-2", "2-2"), ("write acknowledgement", "2-2", "1-2")}, found
+    assert all(len(packets) == 1 for _, packets in relay), [c for c, packets in relay if len(packets) != 1]
+    assert in_flight(EXAMPLES / "relay.yaml", [3162], "thread 2-2 b\n")[0][1][:1] == [("write", "1024", "1-2", "2-2", "0x20000", "under")]
+
+
 def chip_text():
     return f"""arch: bh
 tiles:
