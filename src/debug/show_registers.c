@@ -9,6 +9,7 @@
 #include "isa/asm.h"
 #include "isa/config_fields.h"
 #include "num/formats.h"
+#include "text/finding_words.h"
 
 /* ---- Cores ---- */
 
@@ -238,6 +239,12 @@ static void setter_text(wg_debug *d, wg_who who, const setter *s, wg_text *out)
     wg_textf(out, "\n");
 }
 
+/* Is it the code of a data format? */
+static bool is_format(const char *name, uint32_t mask)
+{
+    return mask == 15 && (strstr(name, "data_format") || strncmp(name, "ALU_FORMAT_SPEC_", 16) == 0);
+}
+
 /* A word of each bank, or of each thread: its fields, and its writer. */
 static void config_word(wg_debug *d, wg_who who, const setters *all, uint32_t word, const char *only, wg_text *out)
 {
@@ -255,8 +262,12 @@ static void config_word(wg_debug *d, wg_who who, const setters *all, uint32_t wo
         setter_text(d, who, &all->last[set * WORDS + word % WORDS], out);
         for (unsigned i = 0; i < count; i++) {
             uint32_t field = value >> fields[i].shift & fields[i].mask;
-            if (wg_cfg_present(&fields[i]) && fields[i].word == word && (!only || strcmp(only, names[i]) == 0))
-                wg_textf(out, "    %s = %u (0x%x)\n", names[i], field, field);
+            if (!wg_cfg_present(&fields[i]) || fields[i].word != word || (only && strcmp(only, names[i]) != 0))
+                continue;
+            wg_textf(out, "    %s = %u (0x%x)", names[i], field, field);
+            if (is_format(names[i], fields[i].mask))
+                wg_textf(out, ", %s", wg_format_name(field));
+            wg_textf(out, "\n");
         }
     }
 }

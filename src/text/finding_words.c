@@ -5,7 +5,7 @@
 
 #include "report/findings.h"
 
-static const char *format_name(uint64_t format)
+const char *wg_format_name(unsigned format)
 {
     static const char *const names[16] = {"FP32",  "FP16",  "BFP8a", "BFP4a", "TF32",    "BF16",    "BFP8", "BFP4",
                                           "INT32", "INT16", "FP8",   "BFP2a", "code 12", "code 13", "INT8", "BFP2"};
@@ -19,19 +19,19 @@ static int say(const wg_finding *f, char *room, size_t bytes)
     unsigned subject = (unsigned)f->subject, value = (unsigned)f->value;
     switch ((wg_finding_code)f->code) {
     case WG_F_UNPACK_FORMAT:
-        return snprintf(room, bytes, "Unpacker %u cannot turn %s into %s", value, format_name(subject >> 4),
-                        format_name(subject));
+        return snprintf(room, bytes, "Unpacker %u cannot turn %s into %s", value, wg_format_name(subject >> 4),
+                        wg_format_name(subject));
     case WG_F_PACK_FORMAT:
         return snprintf(room, bytes, "Packer %u: Dst holds %s, In_data_format is %s, Out_data_format is %s", value,
-                        format_name(subject >> 8), format_name(subject >> 4), format_name(subject));
-    case WG_F_PACK_ACCUMULATE: return snprintf(room, bytes, "Packer %u packs %s", value, format_name(subject));
+                        wg_format_name(subject >> 8), wg_format_name(subject >> 4), wg_format_name(subject));
+    case WG_F_PACK_ACCUMULATE: return snprintf(room, bytes, "Packer %u packs %s", value, wg_format_name(subject));
     case WG_F_PACK_RELU: return snprintf(room, bytes, "Packer %u: the threshold is 0x%04x", value, subject);
     case WG_F_PACK_THRESHOLD: return snprintf(room, bytes, "Packer %u", subject);
     case WG_F_PACK_COUNT: return snprintf(room, bytes, "X is %u in channel 0 and %u in channel 1", subject, value);
     case WG_F_PACK_MASK: return snprintf(room, bytes, "the mask is 0x%x", subject);
     case WG_F_PACK_ADDRESS: return snprintf(room, bytes, "Packer %u, at 0x%x of L1", value, subject);
     case WG_F_UNPACK_ADDRESS: return snprintf(room, bytes, "Unpacker %u, at 0x%x of L1", value, subject);
-    case WG_F_UNPACK_EXPONENT: return snprintf(room, bytes, "Unpacker %u reads %s", value, format_name(subject));
+    case WG_F_UNPACK_EXPONENT: return snprintf(room, bytes, "Unpacker %u reads %s", value, wg_format_name(subject));
     case WG_F_UNPACK_ROW: return snprintf(room, bytes, "Unpacker %u, row %u", value, subject);
     case WG_F_UNPACK_BURST: return snprintf(room, bytes, "%u rows from row %u on", value, subject);
     case WG_F_UNPACK_UNSIGNED: return snprintf(room, bytes, "Unpacker %u", subject);
@@ -39,8 +39,8 @@ static int say(const wg_finding *f, char *room, size_t bytes)
     case WG_F_SRC_GIVEN_TWICE: return snprintf(room, bytes, "Src%c bank %u", src_file(subject), subject & 1);
     case WG_F_UNPACK_REGISTER:
     case WG_F_PACK_SETREG: return snprintf(room, bytes, "the address is 0x%x", subject);
-    case WG_F_SETDVALID_FORMAT: return snprintf(room, bytes, "Src%c: %s", subject ? 'B' : 'A', format_name(value));
-    case WG_F_MATRIX_FORMAT: return snprintf(room, bytes, "the format is %s", format_name(subject));
+    case WG_F_SETDVALID_FORMAT: return snprintf(room, bytes, "Src%c: %s", subject ? 'B' : 'A', wg_format_name(value));
+    case WG_F_MATRIX_FORMAT: return snprintf(room, bytes, "the format is %s", wg_format_name(subject));
     case WG_F_CONFIG_RDCFG_LOST: return snprintf(room, bytes, "of GPR %u", subject);
     case WG_F_CONFIG_OVERTAKES: return snprintf(room, bytes, "configuration word %u", subject);
     case WG_F_CONFIG_OFFSET: return snprintf(room, bytes, "the offset is 0x%x", subject);

@@ -8,6 +8,8 @@
 
 #include "isa/config_fields.h"
 
+/* "BF16": a data format's code in configuration, its low four bits. */
+const char *wg_format_name(unsigned format);
 /*
  * "Unpacker 0 cannot turn FP32 into INT8, into SrcA or SrcB"; the finding's detail if nothing more is known. Returns `room`.
  */

@@ -3,8 +3,10 @@
 """`waitgate gdb` with the real gdb-multiarch as its client, and with packets that no gdb would send."""
 import os
 import pathlib
+import pty
 import random
 import re
+import select
 import socket
 import subprocess
 import sys
@@ -359,6 +361,7 @@ def monitor_conditions(d):
         monitor until semaphore 1 1
         monitor until gate ttpacr
         monitor config THCON_SEC0_REG2_Out_data_format
+        monitor config 1
         monitor until finding
         monitor until nonsense
         monitor dis
@@ -370,7 +373,9 @@ def monitor_conditions(d):
         """, *elfs(), *product(d))
     assert text.count("the condition holds") == 4, text
     assert "until finding | hang | semaphore N VALUE" in text and "done at cycle" in text, text
-    assert re.search(r"THCON_SEC0_REG2_Out_data_format = \d", text) and re.search(r"set at cycle \d+ by core B at .*configure", text), text
+    assert "THCON_SEC0_REG2_Out_data_format = 5 (0x5), BF16\n" in text and "ALU_FORMAT_SPEC_REG1_SrcB = 5 (0x5), BF16\n" in text, text
+    assert "ALU_FORMAT_SPEC_REG2_Dstacc = 0 (0x0), FP32\n" in text and "ALU_ROUNDING_MODE_Padding = 0 (0x0)\n" in text, text
+    assert re.search(r"set at cycle \d+ by core B at .*configure", text), text
     assert re.search(r"gate: ttmvmul .*pushed by core T1 at mvmul_tiles", text), text
     assert "0x00030000: 3f803f80" in text and "nothing is in flight" in text and "no stream counts tiles" in text, text
 
@@ -569,6 +574,36 @@ def a_client_that_interrupts(d):
                 while b"#" not in answer:
                     answer += s.recv(4096)
                 assert b"$T02thread:1;" in answer, answer
+
+
+@test
+def prompt(d):
+    """At a terminal: the prompt shows cycle and core, lines can be edited, the history is recalled, an empty line repeats."""
+    (d / "p.tasm").write_text(WRONG)
+    child, terminal = pty.fork()
+    if not child:
+        os.execve(WAITGATE, [WAITGATE, "debug", str(d / "p.tasm")], dict(os.environ, TERM="vt100"))
+    text = b""
+
+    def until(words):
+        nonlocal text
+        seen = b""
+        while words not in seen:
+            assert select.select([terminal], [], [], 20)[0], (words, text + seen)
+            seen += os.read(terminal, 4096)
+        text += seen
+
+    until(b"0 B> ")
+    for typed, answer in ((b"tep 5\x01s\n", b"5 B> "),      # Ctrl-A: the beginning of the line
+                          (b"\n", b"10 B> "),
+                          (b"thread t1\n", b"10 T1> "),
+                          (b"\x10\x10\n", b"15 T1> "),     # Ctrl-P: earlier lines
+                          (b"step -3\n", b"12 T1> ")):
+        os.write(terminal, typed)
+        until(answer)
+    os.write(terminal, b"quit\n")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, text
+    os.close(terminal)
 
 
 @test
