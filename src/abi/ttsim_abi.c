@@ -314,16 +314,25 @@ static uint64_t number_from(const char *name, uint64_t most, bool *bad)
     return 0;
 }
 
+/* WAITGATE_PROFILE names a timing or, with a dot or a slash in it, the file of a cost profile. */
+static const char *file_of_profile(void)
+{
+    const char *text = getenv("WAITGATE_PROFILE");
+    return text && strpbrk(text, "./") ? text : NULL;
+}
+
 static wg_profile profile_from(bool *bad)
 {
     const char *text = getenv("WAITGATE_PROFILE");
-    if (!text)
+    if (!text || file_of_profile())
         return WG_PROFILE_DEFAULT;
     if (!strcmp(text, "silicon"))
         return WG_PROFILE_SILICON;
     if (!strcmp(text, "documented"))
         return WG_PROFILE_DOCUMENTED;
-    say("WAITGATE_PROFILE=%s is ignored: it is documented or silicon (a profile's file is WAITGATE_COST_PROFILE)", text);
+    say("WAITGATE_PROFILE=%s is ignored: it is documented, silicon, or a cost profile's file, with a dot or slash in "
+        "its name",
+        text);
     *bad = true;
     return WG_PROFILE_DEFAULT;
 }
@@ -375,6 +384,8 @@ static void name_files(chip *c, bool *bad)
     for (unsigned k = 0; k < FILES; k++) {
         const char *text = getenv(variables[k]);
         size_t n = 0;
+        if (k == PROFILE_FILE && !text)
+            text = file_of_profile();
         c->file[k][0] = 0;
         if (!text || !*text)
             continue;

@@ -91,7 +91,8 @@ def trace_profile_and_page(d):
 @test
 def what_is_seen_changes_nothing(d):
     """The profile as JSON: it adds up, and the host computes the same sum."""
-    assert hosted(WAITGATE_COST_PROFILE=f"{d}/p.json") == ""
+    assert hosted(WAITGATE_COST_PROFILE=f"{d}/p.json") == "" and hosted(WAITGATE_PROFILE=f"{d}/q.json") == ""
+    assert (d / "p.json").read_bytes() == (d / "q.json").read_bytes()
     said = json.loads((d / "p.json").read_text())
     chip = said["chip_profile"]
     assert [(t["from"], t["to"], t["bytes"]) for t in chip["traffic"]] == [("1-2", "2-2", 8320), ("2-2", "1-2", 128)]

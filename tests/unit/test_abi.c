@@ -301,7 +301,7 @@ static void test_bad_environment(void **state)
         {"WAITGATE_SEED", "banana", "not a number"},
         {"WAITGATE_SEED", "-1", "not a number"},
         {"WAITGATE_SEED", "99999999999999999999", "not a number"},
-        {"WAITGATE_PROFILE", "silcon", "it is documented or silicon (a profile's file is WAITGATE_COST_PROFILE)"},
+        {"WAITGATE_PROFILE", "silcon", "it is documented, silicon, or a cost profile's file"},
         {"WAITGATE_THREADS", "two", "not a number"},
         {"WAITGATE_THREADS", "4x", "not a number"},
         {"WAITGATE_THREADS", "100000", "not a number"},
