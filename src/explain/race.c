@@ -602,10 +602,11 @@ wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user)
     r->race = room(r, WG_MAX_RACES, sizeof *r->race);
     r->race_key = room(r, WG_MAX_RACES, sizeof *r->race_key);
     r->sent = room(r, WG_RACE_SENT, sizeof *r->sent);
+    r->packet = room(r, WG_RACE_PACKETS, sizeof *r->packet);
     r->parties = 1;
     r->checks = WG_CHECK_RACE;
     if (!r->snap || !r->thread || !r->core || !r->party || !r->party_index || !r->race || !r->race_key || !r->sent ||
-        !wg_shadow_make(r) || !wg_race_code_make(r)) {
+        !r->packet || !wg_shadow_make(r) || !wg_race_code_make(r)) {
         wg_races_free(r);
         return NULL;
     }
@@ -620,8 +621,10 @@ void wg_races_free(wg_races *r)
     wg_race_noc_free(r);
     wg_race_code_free(r);
     wg_race_init_free(r);
+    wg_race_far_free(r);
     free(r->given);
     free(r->sent);
+    free(r->packet);
     free(r->snap);
     free(r->thread);
     free(r->core);

@@ -212,8 +212,8 @@ void wg_race_pages(wg_races *r, uint32_t address, const wg_ref *ref)
         r->pages[cb][popped] = *ref;
 }
 
-/* Puts the knowledge from the load's value, apart from its queue's number, into *to. False: none. */
-static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
+/* Puts the knowledge from the load's value, apart from its queue's number, into *to and *far. False: none. */
+static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to, wg_far **far)
 {
     unsigned offset = e->a & 0xFFFF, thread = index_of(e) % WG_THREADS;
     wg_ref ref;
@@ -222,8 +222,7 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
         if (!wg_race_spins(r, core, e->pc, (uint32_t)e->a) && e->c != WG_REQ_ATOMIC &&
             !wg_race_declared(r, (uint32_t)e->a))
             return false;
-        wg_race_acquire_l1(r, to, (uint32_t)e->a, e->word >> 16 & 0xFF);
-        wg_race_noc_looked(r);
+        wg_race_acquire_l1(r, to, far, (uint32_t)e->a, e->word >> 16 & 0xFF);
         return true;
     case WG_PATH_MAILBOX_READ: {
         unsigned peer = index_of(e) ? WG_CORE_T0 + index_of(e) - 1u : WG_CORE_B;
@@ -261,10 +260,11 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
     case WG_PATH_OVERLAY: { /* pages pushed or popped */
         unsigned cb;
         bool popped;
-        if (!wg_pages_is_count(r->arch, (uint32_t)e->a, &cb, &popped) || !wg_race_spins(r, core, e->pc, (uint32_t)e->a))
+        if (!wg_race_spins(r, core, e->pc, (uint32_t)e->a))
             return false;
-        wg_race_join(r, to, &r->pages[cb][popped]);
-        wg_race_noc_looked(r);
+        if (wg_pages_is_count(r->arch, (uint32_t)e->a, &cb, &popped))
+            wg_race_join(r, to, &r->pages[cb][popped]);
+        wg_far_add(r, far, r->registers);
         return true;
     }
     case WG_PATH_NIU0:
@@ -272,11 +272,10 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
     case WG_PATH_TDMA:
         if (!wg_race_spins(r, core, e->pc, (uint32_t)e->a))
             return false;
-        if (!wg_race_polled(r, e, r->core[core].now.early, to)) {
+        if (!wg_race_polled(r, e, r->core[core].now.early, to, far)) {
             r->core[core].command[wg_race_command_at(path_of(e))].looked |= r->core[core].now.early;
             return false;
         }
-        wg_race_noc_looked(r);
         return true;
     default: return false;
     }
@@ -321,7 +320,10 @@ static void processed(wg_races *r, unsigned core, const wg_event *e)
     if (rd >= 64 || !rd)
         return;
     wg_clock got = {0};
-    bool has = brings(r, core, e, &got);
+    wg_far_drop(&c->pend_far[rd]);
+    bool has = brings(r, core, e, &got, &c->pend_far[rd]);
+    if (wg_far_of(c->pend_far[rd], r->index)) /* of this tile, by way of another */
+        wg_clock_join(&got, wg_far_of(c->pend_far[rd], r->index));
     if (c->has_tracked) { /* Auto TTSync held it until those had passed */
         wg_clock_join(&got, &c->tracked);
         has = true;
@@ -351,6 +353,8 @@ static void used(wg_races *r, unsigned core, unsigned rd)
         news |= wg_clock_join(&c->p, &c->pend[rd & 63]);
     if (news)
         c->snap = 0;
+    wg_race_far_learn(r, core, c->pend_far[rd & 63]);
+    wg_far_drop(&c->pend_far[rd & 63]);
 }
 
 /* A core starts. It knows what B knows, which released it or was running before. Its streams continue. */

@@ -9,9 +9,9 @@
  * each other tile (per tile, NoC and virtual channel; if hardware chooses the channel, in any order). A core that polls a
  * counter of the NIU in a loop learns that the requests have left, or their answers have arrived.
  *
- * Between tiles, each detector of a group keeps every other tile's knowledge of its own streams. A packet carries its
- * sender's clock; the recipient acquires it when one of its cores looks (in a loop that polls a flag or a counter). A
- * tile counts as one party: what one core knows, all cores know. That may give false negatives, never false positives.
+ * Between tiles, a request carries what its issuer, a core, knows of all tiles (race_far.c). Its touches there are judged
+ * by that. A core that polls a word of L1 in a loop acquires what the packets that wrote the word brought; one that polls
+ * a counter of answers, that the requests have been performed.
  *
  * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
  */
@@ -54,37 +54,14 @@ void wg_races_group_add(wg_races_group *group, wg_races *r, unsigned index)
     }
 }
 
-/* The tile's knowledge of r's streams, or the knowledge it will acquire when it looks. NULL: no memory. */
-static wg_clock *clock_for(wg_races *r, wg_clock *clocks[WG_RACE_TILES], unsigned tile)
+wg_races *wg_race_member(const wg_races *r, unsigned tile)
 {
-    if (tile >= WG_RACE_TILES)
-        return NULL;
-    if (!clocks[tile]) {
-        clocks[tile] = calloc(1, sizeof *clocks[tile]);
-        if (clocks[tile])
-            r->bytes += sizeof *clocks[tile];
-        else
-            r->forgotten++;
-    }
-    return clocks[tile];
-}
-
-void wg_race_noc_looked(wg_races *r)
-{
-    for (unsigned i = 0; r->group && i < WG_RACE_TILES; i++) {
-        wg_races *other = r->group->tile[i];
-        if (other && other->news[r->index] && clock_for(other, other->know, r->index))
-            wg_clock_join(other->know[r->index], other->news[r->index]);
-    }
+    return r->group && tile < WG_RACE_TILES ? r->group->tile[tile] : NULL;
 }
 
 void wg_race_noc_free(wg_races *r)
 {
     free(r->asked);
-    for (unsigned i = 0; i < WG_RACE_TILES; i++) {
-        free(r->know[i]);
-        free(r->news[i]);
-    }
     if (r->group)
         r->group->tile[r->index] = NULL;
 }
@@ -132,7 +109,7 @@ static void done_for(const wg_races *r, wg_clock *to, unsigned tile, unsigned no
  * The knowledge from polling a counter, or TDMA-RISC. False: none. A poll for "nothing in flight" gives none if it may
  * overtake the last command. Counters that only grow are compared with an expected value, so they always give some.
  */
-bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to)
+bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to, wg_far **far)
 {
     enum { TDMA_STATUS = 0x014 };
     unsigned path = e->word & 0xFF, offset = e->a & 0xFFFF;
@@ -155,6 +132,8 @@ bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to)
                 (counter >= WG_MST_NONPOSTED_WR_DATA_WORD_SENT && counter <= WG_MST_POSTED_WR_REQ_SENT) || outgoing;
     if (counter == WG_MST_WR_ACK_RECEIVED || counter == WG_MST_ATOMIC_RESP_RECEIVED || outstanding)
         done_for(r, to, r->index, noc); /* requests to the tile itself */
+    if (counter == WG_MST_WR_ACK_RECEIVED || answers)
+        wg_far_add(r, far, r->answered[noc]);
     if (answers)
         wg_clock_see(to, WG_K_ANSWER + noc, r->noc_count[WG_K_ANSWER + noc - WG_K_NOC]);
     if (answers && r->asked)
@@ -191,20 +170,65 @@ static packet packet_of(const wg_races *r, const wg_event *e)
                     .author = author};
 }
 
+/* Of a party that is not known: all that has been done here. */
+static void everything(wg_races *r, wg_far **far)
+{
+    wg_race_far_here(r, far, wg_race_clock(r, wg_race_host_snap(r)));
+}
+
+/* What the issuer of another tile's request knows of this one: a clock in this tile's pool. */
+static uint32_t senders_snap(wg_races *r, wg_races *author, wg_race_sent *s)
+{
+    enum { STALE = WG_SNAPS / 2 };
+    wg_far *far = NULL;
+    if (s && s->to == r->index && s->there && r->next_snap - s->there < STALE)
+        return s->there;
+    if (s)
+        wg_far_add(r, &far, s->far);
+    else
+        everything(author, &far);
+    r->forgotten += !s;
+    const wg_clock *known = wg_far_of(far, r->index);
+    uint32_t snap = known ? wg_race_snap(r, known) : 0;
+    wg_far_drop(&far);
+    if (s && snap) {
+        s->to = r->index;
+        s->there = snap;
+    }
+    return snap;
+}
+
+/* A write by another tile's packet brings its issuer's knowledge; an atomic, also that of those it adds to. */
+static void bring(wg_races *r, wg_actor *b, unsigned author, const wg_race_sent *s, uint32_t address, unsigned how)
+{
+    wg_far *far = NULL;
+    if (s)
+        wg_far_add(r, &far, s->far);
+    if (how & WG_TOUCH_ATOMIC) {
+        wg_clock all = *b->clock;
+        wg_race_released_l1(r, &all, &far, address, 4, b->k);
+        b->snap = wg_race_snap(r, &all);
+    }
+    b->own_v = wg_race_packet_new(r, author, s ? &s->by : &(wg_race_command_by){0}, far);
+    wg_far_drop(&far);
+}
+
 /* A touch of L1 on behalf of the requester. */
 static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, uint64_t address, uint64_t bytes,
                   unsigned how)
 {
-    if (address >= r->arch->tensix.l1_bytes || bytes > r->arch->tensix.l1_bytes - address)
-        return; /* registers */
-    const wg_race_sent *s = p->own ? sent_of(r, e->a) : NULL;
+    wg_races *author = p->own ? r : wg_race_member(r, p->author);
+    wg_race_sent *s = author ? sent_of(author, e->a) : NULL;
+    if (address >= r->arch->tensix.l1_bytes || bytes > r->arch->tensix.l1_bytes - address) { /* registers */
+        if (s && how & WG_TOUCH_WRITE)
+            wg_far_add(r, &r->registers, s->far);
+        return;
+    }
     if (p->own && (!s || !s->by.known)) {
         if (how & WG_TOUCH_WRITE) /* the host's, or the overlay's */
             wg_race_host_write(r, address, bytes);
         return;
     }
-    wg_clock empty = {0};
-    const wg_clock *known = &empty;
     wg_actor b = {.k = (uint16_t)k,
                   .unit = WG_RACE_UNITS,
                   .thread = (uint8_t)actor_code(k),
@@ -217,36 +241,34 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
                            .cycle = e->cycle,
                            .write = how & WG_TOUCH_WRITE,
                            .atomic = how & WG_TOUCH_ATOMIC};
-    if (s) {
-        known = wg_race_clock(r, s->by.ref.snap);
+    if (s && s->by.known) {
+        party.core = s->by.core;
+        party.pc = s->by.pc;
+    }
+    if (p->own) {
         b.snap = s->by.ref.snap;
         b.own_k = s->by.ref.k1;
         b.own_v = s->by.ref.v1;
-        party.core = s->by.core;
-        party.pc = s->by.pc;
     } else {
-        wg_races *author = r->group && p->author < WG_RACE_TILES ? r->group->tile[p->author] : NULL;
-        const wg_race_sent *there = author ? sent_of(author, e->a) : NULL;
-        if (there && there->there && there->to == r->index) {
-            b.snap = there->there;
-            known = wg_race_clock(r, b.snap);
-        } else if (p->author < WG_RACE_TILES && r->know[p->author]) { /* multicast: the sender's current clock */
-            known = r->know[p->author];
-            b.snap = wg_race_snap(r, known);
-        } else if (r->group && !author) { /* nobody watches the sender: its own requests are taken to be in its order */
-            for (unsigned noc = 0; noc < 2; noc++)
-                done_for(r, &empty, p->author, noc);
-            b.snap = wg_race_snap(r, &empty);
-        }
         party.tile = (uint16_t)(p->author + 1);
-        if (there && there->by.known) {
-            party.core = there->by.core;
-            party.pc = there->by.pc;
+        if (author) {
+            b.snap = senders_snap(r, author, s);
+        } else if (r->group) { /* nobody watches the sender: its own requests are taken to be in its order */
+            wg_clock own = {0};
+            for (unsigned noc = 0; noc < 2; noc++)
+                done_for(r, &own, p->author, noc);
+            b.snap = wg_race_snap(r, &own);
         }
     }
-    b.clock = known;
+    b.clock = wg_race_clock(r, b.snap);
+    if (author && !p->own) {
+        b.by = s ? &s->by : NULL;
+        b.by_tile = p->author;
+        if (how & WG_TOUCH_WRITE)
+            bring(r, &b, p->author, s, (uint32_t)address, how);
+    }
     b.party = wg_race_party_of(r, &party);
-    if (s && k < WG_K_RMT)
+    if (p->own && k < WG_K_RMT)
         r->noc_party[k - WG_K_NOC] = b.party;
     wg_race_given(r, address, bytes);
     if (how & WG_TOUCH_WRITE)
@@ -254,23 +276,53 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
     wg_race_touch(r, &b, WG_TOUCH_L1, (uint32_t)address, (uint32_t)bytes, how);
 }
 
-/* A NoC read of a declared flag: the reader acquires what the flag's writer released once it has the answer. */
-static void asked(wg_races *r, const packet *p, uint32_t address, uint32_t bytes)
+/* A request of another tile sees these bytes: its answer brings back what was released with them. */
+static void seen(wg_races *r, const wg_event *e, const packet *p, uint64_t address, uint32_t bytes)
 {
-    wg_clock **at = p->own ? &r->asked : p->author < WG_RACE_TILES ? &r->news[p->author] : NULL;
-    if (at && !*at && (*at = calloc(1, sizeof **at)))
-        r->bytes += sizeof **at;
-    if (at && *at)
-        wg_race_acquire_l1(r, *at, address, bytes);
+    wg_races *author = p->own ? r : wg_race_member(r, p->author);
+    wg_race_sent *s = author && author->group ? sent_of(author, e->a) : NULL;
+    if (!s || address >= r->arch->tensix.l1_bytes)
+        return;
+    wg_clock released = {0};
+    wg_race_released_l1(r, &released, &s->got, (uint32_t)address, bytes, WG_K_NONE);
+    wg_race_far_here(r, &s->got, &released);
+}
+
+/* A NoC read of a declared flag: the reader acquires what the flag's writer released once it has the answer. */
+static void asked(wg_races *r, const wg_event *e, const packet *p, uint32_t address, uint32_t bytes)
+{
+    wg_far *far = NULL;
+    if (!p->own) {
+        seen(r, e, p, address, bytes);
+        return;
+    }
+    if (!r->asked && (r->asked = calloc(1, sizeof *r->asked)))
+        r->bytes += sizeof *r->asked;
+    if (r->asked)
+        wg_race_acquire_l1(r, r->asked, &far, address, bytes);
     else
         r->forgotten++;
+    wg_far_add(r, &r->answered[p->noc], far);
+    wg_far_drop(&far);
+}
+
+/* What the issuer of the request knows, for the tiles that it reaches. */
+static void carry(wg_races *r, wg_race_sent *s)
+{
+    wg_clock known = {0};
+    if (!s->by.known) {
+        everything(r, &s->far);
+        return;
+    }
+    wg_race_join(r, &known, &s->by.ref);
+    wg_race_far_here(r, &s->far, &known);
 }
 
 void wg_race_noc_sent(wg_races *r, const wg_event *e)
 {
     packet p = packet_of(r, e);
     if (p.kind == WG_PACKET_DATA && p.bytes <= WG_HOST_FLAG && wg_race_declared(r, (uint32_t)e->parent)) {
-        asked(r, &p, (uint32_t)e->parent, (uint32_t)p.bytes);
+        asked(r, e, &p, (uint32_t)e->parent, (uint32_t)p.bytes);
         return;
     }
     if (p.kind == WG_PACKET_DATA) { /* a read of this tile */
@@ -282,6 +334,8 @@ void wg_race_noc_sent(wg_races *r, const wg_event *e)
         return;
     wg_race_commands *c = &r->command[p.noc];
     wg_race_sent *s = &r->sent[(e->a ^ e->a >> 47) % WG_RACE_SENT];
+    wg_far_drop(&s->far);
+    wg_far_drop(&s->got);
     *s = (wg_race_sent){.transaction = e->a};
     if (c->count) {
         s->by = c->by[c->head % WG_RACE_COMMANDS];
@@ -289,48 +343,40 @@ void wg_race_noc_sent(wg_races *r, const wg_event *e)
         c->head += !split;
         c->count -= !split;
     }
-    wg_races *to = r->group && p.tile < WG_RACE_TILES ? r->group->tile[p.tile] : NULL;
-    if (to && to != r && clock_for(to, to->know, r->index)) {
-        s->to = p.tile;
-        s->there = wg_race_snap(to, to->know[r->index]);
-    }
+    if (r->group)
+        carry(r, s);
     if (p.kind == WG_PACKET_WRITE)
         touch(r, e, &p, WG_K_SOURCE + p.noc, e->parent, p.bytes, WG_TOUCH_READ);
 }
 
-/* An arriving packet carries its sender's clock. This tile acquires it when it looks. */
-static void learn(wg_races *r, const wg_event *e, const packet *p)
+/* An answer: the request has been performed there. */
+static void answered(wg_races *r, const wg_event *e, const packet *p)
 {
-    if (!r->group || p->tile >= WG_RACE_TILES || p->tile == r->index)
+    const wg_race_sent *s = sent_of(r, e->a);
+    const wg_races *there = wg_race_member(r, p->tile);
+    if (!r->group)
         return;
-    for (unsigned i = 0; i < WG_RACE_TILES; i++) {
-        wg_races *other = r->group->tile[i];
-        if (!other || other == r)
-            continue;
-        if (i != p->tile && other->know[p->tile] && clock_for(other, other->news, r->index))
-            wg_clock_join(other->news[r->index], other->know[p->tile]);
+    if (s)
+        wg_far_add(r, &r->answered[p->noc], s->got);
+    if (there && there != r) {
+        wg_clock done = {0};
+        done_for(there, &done, r->index, p->noc);
+        wg_far_add_clock(r, &r->answered[p->noc], p->tile, &done);
     }
-    wg_races *sender = r->group->tile[p->tile];
-    if (!sender || !clock_for(sender, sender->news, r->index))
-        return;
-    wg_clock *mine = sender->news[r->index];
-    const wg_race_sent *s = p->author == p->tile ? sent_of(sender, e->a) : NULL;
-    if (s && s->by.known)
-        wg_race_join(sender, mine, &s->by.ref);
-    if (p->author == r->index) /* an answer: the request has been performed there */
-        done_for(sender, mine, r->index, p->noc);
 }
 
 void wg_race_noc_arrived(wg_races *r, const wg_event *e)
 {
     packet p = packet_of(r, e);
-    learn(r, e, &p);
-    bool answer = p.kind == WG_PACKET_DATA || p.kind == WG_PACKET_RESULT;
-    unsigned k = answer ? (unsigned)WG_K_ANSWER + p.noc : remote_stream(p.own ? r->index : p.author, p.noc, p.channel);
+    bool data = p.kind == WG_PACKET_DATA || p.kind == WG_PACKET_RESULT;
+    unsigned k = data ? (unsigned)WG_K_ANSWER + p.noc : remote_stream(p.own ? r->index : p.author, p.noc, p.channel);
+    if (data || p.kind == WG_PACKET_ACK)
+        answered(r, e, &p);
     switch (p.kind) {
     case WG_PACKET_WRITE: touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE); break;
     case WG_PACKET_INLINE: touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_WRITE); break;
     case WG_PACKET_ATOMIC:
+        seen(r, e, &p, e->b & ~UINT64_C(3), 4);
         touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_ATOMIC);
         break;
     case WG_PACKET_DATA: touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE); break;

@@ -13,7 +13,7 @@
  * One thread's instructions are in the order in which they pass the gate if one core pushed them. B and the thread's
  * core can both push: between their instructions, that order is accidental.
  *
- * Packets of one tile on one virtual channel are in order (NoC/Ordering.md); others, and all answers, are not.
+ * Packets of one tile on one virtual channel are in order of issue (NoC/Ordering.md); others, and all answers, are not.
  *
  * Facts: WRCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md, RDCFG.md, Dst.md, SFPLOAD.md, MemoryOrdering.md; GATE-23.
  */
@@ -81,7 +81,9 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
     /* A stream is in order with itself where the NoC keeps packets in order. Writes do not wait for reads. */
     bool behind = a->k == b->k && b->value > known && (a->k >= WG_K_P || wg_race_one_pusher(a, b));
     bool packet = a->k >= WG_K_RMT && a->k < WG_K_LOOSE;
-    if (behind && !wg_k_unordered(a->k) && !(packet && !(a->how & WG_TOUCH_WRITE)))
+    if (packet)
+        behind = behind && a->how & WG_TOUCH_WRITE && wg_race_packet_before(r, a->core_v, b);
+    if (behind && !wg_k_unordered(a->k))
         known = b->value;
     bool behind_it = b->seq && b->thread == a->thread && wg_race_one_pusher(a, b);
     if (behind_it && b->seq > known && a->k == (unsigned)WG_K_I + b->thread)

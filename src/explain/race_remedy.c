@@ -331,9 +331,38 @@ static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, c
 /* The NoC, or the Mover for TDMA-RISC? */
 static bool is_noc(unsigned thread) { return thread & 0x80 && (thread & 0x7F) >= WG_RACE_NOC_CODE; }
 
+/* A request of another tile, one of whose cores knows better than the one that made it. */
+static bool sibling_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b, wg_words *why,
+                          wg_words *how)
+{
+    if (!b->by || !b->by->known)
+        return false;
+    unsigned knows = wg_race_far_who(r, b->by_tile, a->k, a->value);
+    const char *asks = wg_agent_name(b->by->core);
+    if (knows < WG_CORES && knows != b->by->core) {
+        wg_say(why, "Core %s of that tile knows that it is done; core %s has not synchronised with it since.",
+               wg_agent_name(knows), asks);
+        wg_say(how,
+               "Let core %s tell core %s before the request: a mailbox, or a flag that it reads in a spinning loop.",
+               wg_agent_name(knows), asks);
+        return true;
+    }
+    if (pa->tile == b->by_tile + 1 && pa->core < WG_CORES && pa->core != b->by->core) {
+        wg_say(why, "Two cores of one tile request it, and nothing puts their requests in order.");
+        wg_say(how,
+               "Let core %s wait until its request has left, on the same NoC and static virtual channel, or has been "
+               "answered, and then tell core %s.",
+               wg_agent_name(pa->core), asks);
+        return true;
+    }
+    return false;
+}
+
 static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b,
                       const wg_race_party *pb, wg_words *why, wg_words *how, wg_race *race)
 {
+    if (sibling_words(r, a, pa, b, why, how))
+        return;
     if (!is_noc(a->thread)) {
         if (pb->core == pa->core && !pb->tile) {
             wg_say(why, "The %s of core %s and its command go to different regions, which are not in order.",

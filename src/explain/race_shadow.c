@@ -203,7 +203,7 @@ static wg_cell *same_again(wg_granule *g, const wg_actor *b, uint32_t mask, unsi
     wg_cell *newest = g->cells ? &g->cell[g->cells - 1] : NULL, *own = NULL;
     if (!newest || wg_k_unordered(b->k))
         return NULL;
-    if (same_kind(newest, b, mask, how) && (!(how & WG_TOUCH_WRITE) || g->cells == 1))
+    if (!b->by && same_kind(newest, b, mask, how) && (!(how & WG_TOUCH_WRITE) || g->cells == 1))
         return newest;
     for (unsigned i = 0; how & WG_TOUCH_ATOMIC && i < g->cells; i++) {
         if (!(g->cell[i].how & WG_TOUCH_ATOMIC))
@@ -349,27 +349,54 @@ void wg_race_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t firs
         touch_range(r, b, space, first + 8, count, how);
 }
 
-void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t bytes)
+static void acquire_cell(wg_races *r, const wg_cell *c, wg_clock *to, wg_far **far)
+{
+    if (c->snap)
+        wg_clock_join(to, wg_race_clock(r, c->snap));
+    if (!wg_k_unordered(c->k)) /* such a write implies nothing about others */
+        wg_clock_see(to, c->k, c->value);
+    if (c->core_k == WG_K_NONE)
+        wg_race_packet_acquire(r, far, c->core_v);
+    else
+        wg_clock_see(to, c->core_k, c->core_v); /* the progress of its core */
+    if (c->unit < WG_RACE_UNITS && c->thread < WG_THREADS)
+        wg_clock_see(to, WG_K_I + c->thread, c->value);
+}
+
+static wg_granule *line_of(wg_races *r, uint32_t address, uint32_t bytes, uint32_t *mask)
 {
     uint32_t at = address / 16;
-    if (at >= r->shadow[WG_TOUCH_L1].granules)
-        return;
-    wg_granule *g = &r->shadow[WG_TOUCH_L1].granule[at];
-    uint32_t mask = (bytes < 16 ? (UINT32_C(1) << bytes) - 1 : 0xFFFF) << (address & 15) & 0xFFFF;
-    for (unsigned i = 0; i < g->cells; i++) {
+    *mask = (bytes < 16 ? (UINT32_C(1) << bytes) - 1 : 0xFFFF) << (address & 15) & 0xFFFF;
+    return at < r->shadow[WG_TOUCH_L1].granules ? &r->shadow[WG_TOUCH_L1].granule[at] : NULL;
+}
+
+void wg_race_acquire_l1(wg_races *r, wg_clock *to, wg_far **far, uint32_t address, uint32_t bytes)
+{
+    uint32_t mask;
+    wg_granule *g = line_of(r, address, bytes, &mask);
+    for (unsigned i = 0; g && i < g->cells; i++) {
         wg_cell *c = &g->cell[i];
         if (!(c->mask & mask) || !(c->how & WG_TOUCH_WRITE))
             continue;
-        if (c->snap)
-            wg_clock_join(to, wg_race_clock(r, c->snap));
-        if (wg_k_unordered(c->k)) { /* this write is visible; it implies nothing about others */
+        acquire_cell(r, c, to, far);
+        if (c->k >= WG_K_ANSWER && c->k < WG_K_RMT)
+            wg_far_add(r, far, r->answered[c->k - WG_K_ANSWER]);
+        if (wg_k_unordered(c->k)) { /* this write is visible */
             c->k = WG_K_NONE;
             c->value = 0;
         }
-        wg_clock_see(to, c->k, c->value);
-        wg_clock_see(to, c->core_k, c->core_v); /* the progress of its core */
-        if (c->unit < WG_RACE_UNITS && c->thread < WG_THREADS)
-            wg_clock_see(to, WG_K_I + c->thread, c->value);
+    }
+}
+
+void wg_race_released_l1(wg_races *r, wg_clock *to, wg_far **far, uint32_t address, uint32_t bytes, unsigned k)
+{
+    uint32_t mask;
+    wg_granule *g = line_of(r, address, bytes, &mask);
+    for (unsigned i = 0; g && i < g->cells; i++) {
+        const wg_cell *c = &g->cell[i];
+        bool wanted = k == WG_K_NONE || (c->k == k && c->how & WG_TOUCH_ATOMIC);
+        if (c->mask & mask && c->how & WG_TOUCH_WRITE && wanted)
+            acquire_cell(r, c, to, far);
     }
 }
 

@@ -8,6 +8,7 @@
  *     D(unit, thread)  of these, those completed by the unit     P(core)           memory instructions, program order
  *     M(core, region)  requests that the region processed; where nothing is touched, regions share a number
  *     N                the NoC's streams and the Mover's for TDMA-RISC (race_noc.c)
+ *     E(core)          its acquisitions of knowledge of other tiles (race_far.c)
  *
  * A touch is stamped with one of these streams and its number there. It is before b if b's clock has that number; or,
  * for instructions, if race_order.c says that the units keep them in order.
@@ -64,7 +65,8 @@ enum {
     WG_K_RMT = WG_K_ANSWER + 2,                     /* … other tiles, several to one number if there are many */
     WG_K_LOOSE = WG_K_RMT + 16,                     /* … those of their packets that may overtake each other */
     WG_K_TDMA = WG_K_LOOSE + 16,                    /* … the Mover for TDMA-RISC */
-    WG_K_NONE = WG_K_TDMA + 1,                      /* a stamp known to all: the host's */
+    WG_K_EPOCH = WG_K_TDMA + 1,                     /* race_far.c */
+    WG_K_NONE = WG_K_EPOCH + WG_CORES,              /* a stamp known to all: the host's */
     WG_CLOCK = (WG_K_NONE + 1 + 7) / 8 * 8
 };
 /* Touches of one of these streams are in no order among themselves. */
@@ -164,7 +166,7 @@ typedef struct wg_cell {
     uint16_t how;
     uint16_t core_k; /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
     uint16_t spare;
-    uint32_t core_v; /* its number there */
+    uint32_t core_v; /* its number there; another tile's packet (core_k is WG_K_NONE): its number, 0: not known */
     uint32_t pushes; /* of an instruction: the number of its push; of an access: pushes before it */
     uint32_t kept;   /* of a write to configuration: bits that it did not change */
     uint32_t cycle;  /* its low half: wg_race_cycle() */
@@ -221,6 +223,10 @@ typedef struct wg_race_queue {
     } emission[WG_EMISSIONS]; /* the last ones, by number */
 } wg_race_queue;
 
+/* Knowledge of other tiles: race_far.c. NULL: none. */
+typedef struct wg_far wg_far;
+enum { WG_FAR_EPOCHS = 32, WG_RACE_PACKETS = 1024 };
+
 typedef struct wg_race_core {
     wg_clock p;
     uint32_t snap;  /* of p, if nothing was learnt since; 0: none */
@@ -233,6 +239,9 @@ typedef struct wg_race_core {
     uint16_t pend_k[64];
     uint32_t pend_v[64];
     wg_clock pend[64];
+    wg_far *pend_far[64];
+    uint32_t epochs; /* times that it has acquired knowledge of other tiles */
+    wg_far *far[WG_FAR_EPOCHS];
     uint32_t ttsync_pc; /* a manual TTSync load whose value is unused; 0: none */
     uint8_t ttsync_rd;
     uint32_t pushes, fenced_pushes; /* requests emitted; as of the last fence */
@@ -298,9 +307,18 @@ typedef struct wg_race_commands {
 typedef struct wg_race_sent {
     uint64_t transaction;
     wg_race_command_by by;
-    uint32_t there; /* this tile's knowledge of the recipient's streams, in the recipient's pool; 0: see `know` */
-    uint32_t to;    /* the recipient; for the others of a multicast see `know` */
+    wg_far *far;        /* what its issuer knows, and has done */
+    wg_far *got;        /* released to it where it is performed: an atomic's word, a declared flag */
+    uint32_t there, to; /* in the pool of tile `to`: what `far` says of it; 0: not yet */
 } wg_race_sent;
+
+/* A write to L1 by another tile's packet. */
+typedef struct wg_race_packet {
+    uint32_t number; /* 0: none */
+    unsigned tile;
+    wg_race_command_by by;
+    wg_far *far; /* what it brings */
+} wg_race_packet;
 
 struct wg_races {
     wg_arch_id arch_id;
@@ -319,11 +337,12 @@ struct wg_races {
     uint32_t noc_count[WG_K_TDMA - WG_K_NOC];
     wg_races_group *group;
     unsigned index; /* in the group */
-    /*
-     * Other tiles' knowledge of the streams here, NULL: none; and knowledge that has arrived there but has not been acquired.
-     */
-    wg_clock *know[WG_RACE_TILES], *news[WG_RACE_TILES];
-    wg_clock *asked; /* clocks acquired by this tile's NoC reads of declared flags; NULL: none */
+    wg_race_packet *packet;
+    uint32_t packets;     /* so far */
+    wg_far *old_packets;  /* brought by those that have left the ring */
+    wg_far *answered[2];  /* by NoC: what the answers so far have brought */
+    wg_far *registers;    /* what packets to registers have brought */
+    wg_clock *asked;      /* clocks acquired by this tile's NoC reads of its own declared flags; NULL: none */
     wg_shadow shadow[WG_TOUCH_SPACES];
     wg_race_semaphore semaphore[8];
     wg_ref mutex[8];
@@ -380,6 +399,8 @@ typedef struct wg_actor {
     uint32_t pushes;       /* as in wg_cell */
     uint32_t value2, max2; /* SEMINIT's operands */
     uint64_t cycle;
+    const wg_race_command_by *by; /* another tile's request: its issuer, of tile by_tile; NULL: not known */
+    unsigned by_tile;
     bool boot;
 } wg_actor;
 
@@ -425,8 +446,10 @@ const char *wg_race_unit_text(unsigned unit);
 bool wg_shadow_make(wg_races *r);
 void wg_shadow_free(wg_races *r);
 void wg_race_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how);
-/* Acquires the clocks of the writes of these bytes of L1 that a spinning read sees. */
-void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t bytes);
+/* Acquires the clocks of the writes of these bytes of L1 that a spinning read sees, and what they brought. */
+void wg_race_acquire_l1(wg_races *r, wg_clock *to, wg_far **far, uint32_t address, uint32_t bytes);
+/* The same for a request of the NoC. `k`: only the atomics of this stream; WG_K_NONE: all writes. */
+void wg_race_released_l1(wg_races *r, wg_clock *to, wg_far **far, uint32_t address, uint32_t bytes, unsigned k);
 void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes);
 enum { WG_HOST_FLAG = 64 }; /* bytes: more than this are data */
 
@@ -459,14 +482,32 @@ void wg_race_code_free(wg_races *r);
 /* race_noc.c */
 static inline unsigned wg_race_command_at(unsigned path) { return path == WG_PATH_TDMA ? 2 : path == WG_PATH_NIU1; }
 void wg_race_command(wg_races *r, unsigned core, const wg_event *e, const wg_ref *ref);
-bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to);
+bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to, wg_far **far);
 bool wg_race_is_command(const wg_races *r, unsigned path, uint32_t address);
 void wg_race_noc_sent(wg_races *r, const wg_event *e);
 void wg_race_noc_arrived(wg_races *r, const wg_event *e);
 void wg_race_tdma_touch(wg_races *r, const wg_event *e);
-/* A core has polled a flag or a counter. */
-void wg_race_noc_looked(wg_races *r);
+wg_races *wg_race_member(const wg_races *r, unsigned tile); /* of the group; NULL: nobody watches that tile */
 void wg_race_noc_free(wg_races *r);
+
+/* race_far.c */
+void wg_far_drop(wg_far **f);
+void wg_far_add(wg_races *r, wg_far **to, wg_far *f);
+void wg_far_add_clock(wg_races *r, wg_far **to, unsigned tile, const wg_clock *clock);
+const wg_clock *wg_far_of(const wg_far *f, unsigned tile); /* NULL: nothing */
+/* The core acquires it. */
+void wg_race_far_learn(wg_races *r, unsigned core, wg_far *f);
+/* What a party of this tile with this clock knows of other tiles; and that of this tile, for a party of another. */
+void wg_race_far_known(wg_races *r, wg_far **to, const wg_clock *clock);
+void wg_race_far_here(wg_races *r, wg_far **to, const wg_clock *clock);
+/* The core of the tile that knows this number of one of r's streams; WG_CORES: none does. */
+unsigned wg_race_far_who(const wg_races *r, unsigned tile, unsigned k, uint32_t value);
+/* A packet from the tile writes L1: its number. */
+uint32_t wg_race_packet_new(wg_races *r, unsigned tile, const wg_race_command_by *by, wg_far *far);
+void wg_race_packet_acquire(wg_races *r, wg_far **to, uint32_t number);
+/* Was it issued before b, another tile's request? Packets of one virtual channel are then in order. */
+bool wg_race_packet_before(const wg_races *r, uint32_t number, const wg_actor *b);
+void wg_race_far_free(wg_races *r);
 
 /* race_report.c */
 const char *wg_race_semaphore_name(unsigned semaphore);
