@@ -250,7 +250,7 @@ static void try_narrower(judge *g, wg_wait_site *site)
  * Can these runs tell whether a STALLWAIT is needed? Yes, if there was never anything to wait for (a wait whose
  * condition holds costs a cycle, GATE-04). Otherwise not if it holds back semaphores and mutexes, since the data that
  * it hands over may be used only in a later round, or by the host; and not if it waits for the Matrix Unit, the Vector
- * Unit or a source bank, whose reads of configuration and of Dst the timings do not vary.
+ * Unit, a source bank or the Configuration Unit, whose reads and writes the timings do not vary.
  */
 static bool can_tell(const wg_session *s, const wg_wait_site *site)
 {
@@ -262,7 +262,7 @@ static bool can_tell(const wg_session *s, const wg_wait_site *site)
     if (wg_opcode(site->word) != WG_OPCODE_STALLWAIT || !block || block & WG_B1)
         return false;
     for (uint32_t rest = conditions ? conditions : arch->wait_default; rest; rest &= rest - 1)
-        switch (arch->wait_conditions[__builtin_ctz(rest)]) {
+        switch ((wg_wait_condition)arch->wait_conditions[__builtin_ctz(rest)]) {
         case WG_WAIT_SCALAR_MEMORY:
         case WG_WAIT_UNPACK0:
         case WG_WAIT_UNPACK1:
@@ -272,7 +272,15 @@ static bool can_tell(const wg_session *s, const wg_wait_site *site)
         case WG_WAIT_PACK3:
         case WG_WAIT_MOVER:
         case WG_WAIT_RISCV_REQUESTS: break;
-        default: return false;
+        case WG_WAIT_MATRIX:
+        case WG_WAIT_VECTOR:
+        case WG_WAIT_SRCA_UNPACKERS:
+        case WG_WAIT_SRCB_UNPACKERS:
+        case WG_WAIT_SRCA_MATRIX:
+        case WG_WAIT_SRCB_MATRIX:
+        case WG_WAIT_CONFIG:
+        case WG_WAIT_NOTHING:
+        case WG_WAIT_COUNT: return false;
         }
     return true;
 }

@@ -338,6 +338,37 @@ static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsi
     }
 }
 
+/* The edge of a condition of STALLWAIT that is not met. */
+static void condition_edge(graph *g, wg_node from, unsigned thread, wg_wait_condition condition)
+{
+    switch (condition) {
+    case WG_WAIT_SRCA_UNPACKERS: bank_edge(g, from, thread, false, false); break;
+    case WG_WAIT_SRCB_UNPACKERS: bank_edge(g, from, thread, false, true); break;
+    case WG_WAIT_SRCA_MATRIX: bank_edge(g, from, thread, true, false); break;
+    case WG_WAIT_SRCB_MATRIX: bank_edge(g, from, thread, true, true); break;
+    case WG_WAIT_RISCV_REQUESTS:
+        wg_hang_edge_add(g, from, node(WG_NODE_CORE, WG_CORE_T0 + thread),
+                         "the core has requests that are not processed");
+        break;
+    case WG_WAIT_SCALAR_MEMORY:
+    case WG_WAIT_UNPACK0:
+    case WG_WAIT_UNPACK1:
+    case WG_WAIT_PACK0:
+    case WG_WAIT_PACK1:
+    case WG_WAIT_PACK2:
+    case WG_WAIT_PACK3:
+    case WG_WAIT_MATRIX:
+    case WG_WAIT_MOVER:
+    case WG_WAIT_VECTOR:
+    case WG_WAIT_CONFIG:
+        wg_hang_edge_add(g, from, node(WG_NODE_UNIT, conditions_of[condition].agent), "it waits until %s",
+                         conditions_of[condition].text);
+        break;
+    case WG_WAIT_NOTHING:
+    case WG_WAIT_COUNT: break;
+    }
+}
+
 /* Edges of the thread's latched wait. */
 static void latch_edges(graph *g, unsigned thread)
 {
@@ -350,17 +381,7 @@ static void latch_edges(graph *g, unsigned thread)
     for (unsigned i = 0; gate->latch.kind == WG_LATCH_STALLWAIT && i < g->dev->arch->wait_condition_bits; i++) {
         if (!(gate->unmet >> i & 1))
             continue;
-        unsigned condition = g->dev->arch->wait_conditions[i];
-        if (condition == WG_WAIT_SRCA_UNPACKERS || condition == WG_WAIT_SRCB_UNPACKERS)
-            bank_edge(g, from, thread, false, condition == WG_WAIT_SRCB_UNPACKERS);
-        else if (condition == WG_WAIT_SRCA_MATRIX || condition == WG_WAIT_SRCB_MATRIX)
-            bank_edge(g, from, thread, true, condition == WG_WAIT_SRCB_MATRIX);
-        else if (condition == WG_WAIT_RISCV_REQUESTS)
-            wg_hang_edge_add(g, from, node(WG_NODE_CORE, WG_CORE_T0 + thread),
-                             "the core has requests that are not processed");
-        else
-            wg_hang_edge_add(g, from, node(WG_NODE_UNIT, conditions_of[condition].agent), "it waits until %s",
-                             conditions_of[condition].text);
+        condition_edge(g, from, thread, (wg_wait_condition)g->dev->arch->wait_conditions[i]);
     }
     if (gate->latch.kind == WG_LATCH_STREAMWAIT)
         wg_hang_edge_add(g, from, node(WG_NODE_NOBODY, 0), "stream %u never reaches %u: no packet is under way",
@@ -424,13 +445,68 @@ static const wg_stall *held_request(const graph *g, unsigned core, unsigned *que
     return NULL;
 }
 
-/* Does the core wait for its own requests, so that their stall is the true reason? */
-static bool is_consequence(unsigned reason)
+/* What a core's stall says about it. */
+typedef enum core_state {
+    EXECUTES,
+    FOR_ITSELF, /* it waits for its own requests: their stall, if there is one, is the true reason */
+    PARKED,
+    FOR_OTHERS
+} core_state;
+static core_state state_of(unsigned reason)
 {
-    return reason == WG_STALL_STORE_QUEUE_FULL || reason == WG_STALL_STORE_CONFLICT || reason == WG_STALL_FENCE ||
-           reason == WG_STALL_LOAD_RESPONSE || reason == WG_STALL_OPERAND || reason == WG_STALL_RETIRE_QUEUE_FULL ||
-           reason == WG_STALL_CSR_SYNC || reason == WG_STALL_CORE_PARKED;
+    switch ((wg_stall_reason)reason) {
+    case WG_STALL_NONE:
+    case WG_STALL_BRANCH_BUBBLE:
+    case WG_STALL_MULTI_CYCLE:
+    case WG_STALL_INSTRUCTION_FETCH: return EXECUTES;
+    case WG_STALL_OPERAND:
+    case WG_STALL_LOAD_RESPONSE:
+    case WG_STALL_RETIRE_QUEUE_FULL:
+    case WG_STALL_STORE_QUEUE_FULL:
+    case WG_STALL_STORE_CONFLICT:
+    case WG_STALL_FENCE:
+    case WG_STALL_CSR_SYNC: return FOR_ITSELF;
+    case WG_STALL_CORE_PARKED: return PARKED;
+    /* In its region */
+    case WG_STALL_CORE_IN_RESET:
+    case WG_STALL_CORE_HALTED:
+    case WG_STALL_PUSH_FIFO_FULL:
+    case WG_STALL_MAILBOX_EMPTY:
+    case WG_STALL_MAILBOX_FULL:
+    case WG_STALL_PCBUF_EMPTY:
+    case WG_STALL_PCBUF_FULL:
+    case WG_STALL_PCBUF_IDLE:
+    case WG_STALL_TTSYNC_DRAIN:
+    case WG_STALL_TTSYNC_MOP:
+    case WG_STALL_AUTO_TTSYNC_CORE:
+    case WG_STALL_SEMAPHORE_SLOT:
+    case WG_STALL_L1_PORT:
+    case WG_STALL_RAM_CLEARING:
+    case WG_STALL_HANGING_ACCESS:
+    /* Not of cores */
+    case WG_STALL_LATCHED_WAIT:
+    case WG_STALL_LATCH_OCCUPIED:
+    case WG_STALL_UNIT_BUSY:
+    case WG_STALL_ARBITRATION:
+    case WG_STALL_SCALAR_EXECUTING:
+    case WG_STALL_UNPACK_ADDRESS_PHASE:
+    case WG_STALL_MUTEX_HELD:
+    case WG_STALL_MUTEX_INVALID:
+    case WG_STALL_SRCA_NOT_HANDED_OVER:
+    case WG_STALL_SRCB_NOT_HANDED_OVER:
+    case WG_STALL_DST_BLOCK_WRITTEN:
+    case WG_STALL_MATRIX_ISSUE_GAP:
+    case WG_STALL_VECTOR_INTERLOCK:
+    case WG_STALL_CONFIG_STAGE_TAKEN:
+    case WG_STALL_AUTO_TTSYNC:
+    case WG_STALL_FIFO_FULL:
+    case WG_STALL_SRC_BANK_NOT_UNPACKERS:
+    case WG_STALL_MEMORY:
+    case WG_STALL_COUNT: break;
+    }
+    return FOR_OTHERS;
 }
+static bool is_consequence(unsigned reason) { return state_of(reason) == FOR_ITSELF || state_of(reason) == PARKED; }
 
 /*
  * Does the core poll? In a hang, a core that still executes repeats a loop. So does one that waits for its own requests, if no
@@ -442,10 +518,9 @@ static bool polls(const graph *g, unsigned core)
     unsigned queue = 0;
     if (!g->hung)
         return g->history->repeating >> core & 1;
-    if (reason != WG_STALL_CORE_PARKED && is_consequence(reason) && !held_request(g, core, &queue))
+    if (state_of(reason) == FOR_ITSELF && !held_request(g, core, &queue))
         return true;
-    return wg_core_is_polling(g->dev->tile, core) || reason == WG_STALL_NONE || reason == WG_STALL_BRANCH_BUBBLE ||
-           reason == WG_STALL_MULTI_CYCLE || reason == WG_STALL_INSTRUCTION_FETCH;
+    return wg_core_is_polling(g->dev->tile, core) || state_of(reason) == EXECUTES;
 }
 
 /* The core's last access to nowhere, which hardware never answers; NULL: none was reported. */
