@@ -158,6 +158,8 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
         [WG_CMD_ASM] = wg_command_asm,         [WG_CMD_DIS] = wg_command_dis,     [WG_CMD_ISA] = wg_command_isa,
         [WG_CMD_EXPLAIN] = wg_command_explain, [WG_CMD_GDB] = wg_command_gdb,     [WG_CMD_WHY] = wg_command_why,
         [WG_CMD_TEST] = wg_command_test,       [WG_CMD_DEBUG] = wg_command_debug, [WG_CMD_DIFF] = wg_command_diff};
+    static const unsigned prose = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_EXPLORE |
+                                  1u << WG_CMD_WHY | 1u << WG_CMD_TEST | 1u << WG_CMD_DIFF;
     wg_args args;
     int status;
     wg_memory_begin();
@@ -166,6 +168,7 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
             wg_textf(error, "waitgate: --json does not go with --markdown\n");
             status = WG_EXIT_ERROR;
         } else {
+            out->prose = prose >> args.command & 1 && !args.value[WG_OPT_JSON];
             status = commands[args.command](&args, out, error);
         }
     }

@@ -104,6 +104,7 @@ void wg_ranks_close(wg_transport *ranks, int status, wg_text *error)
     if (!ranks)
         return;
     if (status == WG_EXIT_ERROR && error->size) { /* the others wait for this one, and end with it */
+        wg_text_fold(error, wg_fold_width(stderr), "waitgate: ");
         fwrite(wg_text_of(error), 1, error->size, stderr);
         fflush(stderr);
         error->size = 0;

@@ -171,10 +171,7 @@ static packet packet_of(const wg_races *r, const wg_event *e)
 }
 
 /* Of a party that is not known: all that has been done here. */
-static void everything(wg_races *r, wg_far **far)
-{
-    wg_race_far_here(r, far, wg_race_clock(r, wg_race_host_snap(r)));
-}
+static void everything(wg_races *r, wg_far **far) { wg_race_far_here(r, far, wg_race_clock(r, wg_race_host_snap(r))); }
 
 /* What the issuer of another tile's request knows of this one: a clock in this tile's pool. */
 static uint32_t senders_snap(wg_races *r, wg_races *author, wg_race_sent *s)

@@ -338,11 +338,11 @@ struct wg_races {
     wg_races_group *group;
     unsigned index; /* in the group */
     wg_race_packet *packet;
-    uint32_t packets;     /* so far */
-    wg_far *old_packets;  /* brought by those that have left the ring */
-    wg_far *answered[2];  /* by NoC: what the answers so far have brought */
-    wg_far *registers;    /* what packets to registers have brought */
-    wg_clock *asked;      /* clocks acquired by this tile's NoC reads of its own declared flags; NULL: none */
+    uint32_t packets;    /* so far */
+    wg_far *old_packets; /* brought by those that have left the ring */
+    wg_far *answered[2]; /* by NoC: what the answers so far have brought */
+    wg_far *registers;   /* what packets to registers have brought */
+    wg_clock *asked;     /* clocks acquired by this tile's NoC reads of its own declared flags; NULL: none */
     wg_shadow shadow[WG_TOUCH_SPACES];
     wg_race_semaphore semaphore[8];
     wg_ref mutex[8];

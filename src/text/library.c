@@ -77,6 +77,7 @@ size_t wg_hang_report(wg_device *dev, const wg_report_desc *desc, char *to, size
         one_json(&all, dev, &out);
     } else {
         wg_hang_text(&w, h, hung, &out);
+        wg_text_fold(&out, d.width, NULL);
     }
     out.failed |= all.failed;
     wg_reports_free(&all);
@@ -136,6 +137,8 @@ size_t wg_check_report(wg_check *c, const wg_report_desc *desc, char *to, size_t
         one_json(&all, c->dev, &out);
     else
         wg_textf(&out, "%zu reports\n", wg_races_count(c->races));
+    if (d.form == WG_REPORT_TEXT)
+        wg_text_fold(&out, d.width, NULL);
     out.failed |= all.failed;
     wg_reports_free(&all);
     return wg_text_give(&out, to, bytes);

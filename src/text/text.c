@@ -461,17 +461,24 @@ const char *wg_near_best(const wg_near *n)
     return n->best && n->distance <= allowed ? n->best : NULL;
 }
 
-unsigned wg_terminal_width(void)
+/* COLUMNS, else the width of the terminal that the file is; 0: neither. */
+static unsigned width_of(int file)
 {
     const char *columns = getenv("COLUMNS");
     uint64_t value;
     if (columns && wg_parse_number(columns, strlen(columns), &value) && value >= 20 && value <= 1000)
         return (unsigned)value;
     struct winsize size;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
-        return size.ws_col;
-    return 100;
+    return isatty(file) && ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 0;
 }
+
+unsigned wg_terminal_width(void)
+{
+    unsigned width = width_of(STDOUT_FILENO);
+    return width ? width : 100;
+}
+
+unsigned wg_fold_width(FILE *file) { return isatty(fileno(file)) ? width_of(fileno(file)) : 0; }
 
 bool wg_terminal_colour(void)
 {
@@ -507,6 +514,82 @@ void wg_text_wrap(wg_text *out, const char *text, unsigned indent, unsigned at)
         text += strspn(text, " ");
     }
     wg_text_add(out, "\n", 1);
+}
+
+/* Columns of a terminal; escape sequences have none. */
+static unsigned columns_of(const char *text, size_t bytes)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '\033') {
+            while (i < bytes && text[i] != 'm')
+                i++;
+            continue;
+        }
+        n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    }
+    return n;
+}
+
+/* A line of source, or the mark under it. */
+static bool is_excerpt(const char *line, size_t bytes)
+{
+    size_t i = 0;
+    while (i < bytes && (line[i] == ' ' || (line[i] >= '0' && line[i] <= '9')))
+        i++;
+    return i > 1 && i < bytes && line[i] == '|' && line[i - 1] == ' ';
+}
+
+/* Further lines are indented by four more columns. */
+static void fold_line(wg_text *out, const char *line, size_t bytes, unsigned width)
+{
+    size_t lead = 0;
+    while (lead < bytes && line[lead] == ' ')
+        lead++;
+    unsigned indent = lead + 4 < width / 2 ? (unsigned)lead + 4 : width / 2, at = 0;
+    for (size_t i = 0, next; i < bytes; i = next) {
+        size_t gap = i;
+        while (gap < bytes && line[gap] == ' ')
+            gap++;
+        next = gap;
+        while (next < bytes && line[next] != ' ')
+            next++;
+        unsigned columns = columns_of(line + i, next - i);
+        if (i && at > indent && at + columns > width) {
+            wg_textf(out, "\n%*s", (int)indent, "");
+            at = indent + columns - (unsigned)(gap - i);
+            i = gap;
+        } else {
+            at += columns;
+        }
+        wg_text_add(out, line + i, next - i);
+    }
+}
+
+void wg_text_fold(wg_text *t, unsigned width, const char *prefix)
+{
+    wg_text folded = {.failed = t->failed, .width = t->width, .colour = t->colour, .prose = t->prose};
+    const char *end = t->data + t->size;
+    if (!width || !t->size)
+        return;
+    for (const char *line = t->data, *next; line < end; line = next) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        size_t bytes = (size_t)((stop ? stop : end) - line);
+        bool ours = !prefix || (bytes >= strlen(prefix) && memcmp(line, prefix, strlen(prefix)) == 0);
+        next = stop ? stop + 1 : end;
+        if (ours && columns_of(line, bytes) > width && !is_excerpt(line, bytes))
+            fold_line(&folded, line, bytes, width);
+        else
+            wg_text_add(&folded, line, bytes);
+        if (stop)
+            wg_text_add(&folded, "\n", 1);
+    }
+    if (folded.failed && !t->failed) { /* long lines are better than none */
+        wg_text_free(&folded);
+        return;
+    }
+    wg_text_free(t);
+    *t = folded;
 }
 
 bool wg_parse_number(const char *text, size_t length, uint64_t *value)

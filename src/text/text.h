@@ -29,6 +29,7 @@ typedef struct wg_text {
     bool failed;
     unsigned width; /* of wrapped lines; 0: the terminal's */
     bool colour;    /* cause and remedy are marked */
+    bool prose;     /* on a terminal, long lines may be folded */
 } wg_text;
 void wg_text_add(wg_text *t, const void *bytes, size_t count);
 void wg_textf(wg_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -87,7 +88,10 @@ const char *wg_near_best(const wg_near *n);
 
 /* Adds the text, wrapped to the terminal; every line is indented, the first starts at column `at`. Ends the line. */
 void wg_text_wrap(wg_text *out, const char *text, unsigned indent, unsigned at);
-unsigned wg_terminal_width(void); /* of standard output, 100 if it is not a terminal; COLUMNS overrides */
+/* Breaks lines that are longer than the width between words; not lines of source. `prefix`: only lines that begin so. */
+void wg_text_fold(wg_text *t, unsigned width, const char *prefix);
+unsigned wg_fold_width(FILE *file); /* 0: it is not a terminal, or its width is not known */
+unsigned wg_terminal_width(void);   /* of standard output, 100 if it is not a terminal; COLUMNS overrides */
 
 bool wg_terminal_colour(void); /* standard output is a terminal with colours, and NO_COLOR is not set */
 

@@ -218,9 +218,9 @@ def coloured(d, *args, **env):
 def colour_marks_cause_and_remedy(d):
     for command, text in (("run", HANG), ("check", RACE), ("run", FINDING)):
         file = d / written(d, text)
-        marked, plain, _ = coloured(d, command, file, COLUMNS=100)
+        marked, plain, _ = coloured(d, command, file, COLUMNS=1000)
         assert [m[0] for m in marked] == ["1;31", "32"], (command, marked)
-        piped = waitgate(d, command, file, env=dict(os.environ, COLUMNS="100", TERM="xterm"))
+        piped = waitgate(d, command, file, env=dict(os.environ, COLUMNS="1000", TERM="xterm"))
         assert plain == piped.stdout and "\x1b" not in piped.stdout, (plain, piped.stdout)
         assert not coloured(d, command, file, NO_COLOR="1")[2] and not coloured(d, command, file, TERM="dumb")[2], command
         assert coloured(d, command, file, NO_COLOR="")[2]
@@ -231,6 +231,27 @@ def colour_marks_cause_and_remedy(d):
         if text == HANG:
             assert marked[0][1].startswith("Semaphore 3") and marked[1][1].startswith("Initialise it with SEMINIT"), marked
             assert "\x1b" not in json.loads(waitgate(d, "run", "--json", file).stdout)["hang"]["story"]
+
+
+@test
+def lines_fit_the_terminal(d):
+    for command, text in (("run", HANG), ("check", RACE), ("run", FINDING)):
+        file = written(d, text)
+        for width in (40, 60, 100):
+            out = coloured(d, command, d / file, COLUMNS=width)[1]
+            for line in out.split("\n"):
+                excerpt = re.match(r"[ \d]+ \|", line)
+                assert len(line) <= width or excerpt or len(line.split()) == 1, (command, width, line)
+            assert width == 100 or "\n    " in out
+            wide = coloured(d, command, d / file, COLUMNS=1000)[1]
+            assert out.split() == wide.split(), (out, wide)
+        assert max(map(len, wide.split("\n"))) > 100, wide
+        piped = waitgate(d, command, d / file, env=dict(os.environ, COLUMNS="40", TERM="xterm")).stdout
+        assert max(map(len, piped.split("\n"))) > 60, piped  # other programs read whole lines
+    broken = coloured(d, "run", "--seed", "a long word that is no number", "x.tasm", COLUMNS=40)[1]
+    assert broken == "waitgate: --seed: `a long word that is\n    no number` is not a number\n", broken
+    report = coloured(d, "run", "--json", d / written(d, HANG), COLUMNS=40)[1]
+    assert json.loads(report)["hang"]["story"], report
 
 
 suite.run()

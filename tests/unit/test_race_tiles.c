@@ -296,13 +296,9 @@ static void test_thread_relay(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_room, WG_BH | WG_WH, ""),
-    WG_TEST(test_relay, WG_BH | WG_WH, ""),
-    WG_TEST(test_reader, WG_BH | WG_WH, ""),
-    WG_TEST(test_one_channel, WG_BH | WG_WH, ""),
-    WG_TEST(test_acknowledged, WG_BH | WG_WH, ""),
-    WG_TEST(test_two_increments, WG_BH | WG_WH, ""),
-    WG_TEST(test_lock, WG_BH | WG_WH, ""),
-    WG_TEST(test_thread_relay, WG_BH | WG_WH, ""),
+    WG_TEST(test_room, WG_BH | WG_WH, ""),         WG_TEST(test_relay, WG_BH | WG_WH, ""),
+    WG_TEST(test_reader, WG_BH | WG_WH, ""),       WG_TEST(test_one_channel, WG_BH | WG_WH, ""),
+    WG_TEST(test_acknowledged, WG_BH | WG_WH, ""), WG_TEST(test_two_increments, WG_BH | WG_WH, ""),
+    WG_TEST(test_lock, WG_BH | WG_WH, ""),         WG_TEST(test_thread_relay, WG_BH | WG_WH, ""),
 };
 WG_MAIN("race_tiles", tests)

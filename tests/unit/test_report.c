@@ -75,8 +75,11 @@ static void test_width(void **state)
         wg_hang_report(dev, &desc, text, sizeof text);
         const char *story = strstr(text, "Nobody");
         assert_non_null(story);
-        size_t first = strcspn(story, "\n");
+        size_t first = strcspn(story, "\n"), longest = 0;
         assert_true(narrow ? first <= 40 : first > 60 && first <= 100);
+        for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+            longest = strcspn(line, "\n") > longest ? strcspn(line, "\n") : longest;
+        assert_true(narrow ? longest <= 40 : longest > 60 && longest <= 100);
     }
     wg_destroy(dev);
 }

@@ -535,7 +535,7 @@ static const member control[] = {HASHED(wg_tile_control, word),
 static const member stream[] = {
     LEFT(wg_stream, message, TIME), LEFT(wg_stream, read, TIME),    HASHED(wg_stream, messages),
     HASHED(wg_stream, reads),       HASHED(wg_stream, state),       HASHED(wg_stream, source_met),
-    HASHED(wg_stream, dest_met),  HASHED(wg_stream, waits_ready), HASHED(wg_stream, asks),
+    HASHED(wg_stream, dest_met),    HASHED(wg_stream, waits_ready), HASHED(wg_stream, asks),
     HASHED(wg_stream, greet),       HASHED(wg_stream, got_data),    HASHED(wg_stream, next_config),
     HASHED(wg_stream, left),        HASHED(wg_stream, config_at),   HASHED(wg_stream, config_from),
     HASHED(wg_stream, load_at),     HASHED(wg_stream, held),        HASHED(wg_stream, unsent),
