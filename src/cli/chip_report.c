@@ -3,6 +3,7 @@
  * The report of a run of a chip file: what ended it, then tile by tile findings, races, hangs and the output of
  * observers.
  */
+#include "cli/cluster_hang.h"
 #include "cli/metal_run.h"
 #include "arch/arch.h"
 #include "machine/device.h"
@@ -67,6 +68,7 @@ void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out)
                  r->tiles == 1 ? "" : "s");
     if (r->metal && (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE))
         wg_metal_report_text(r->metal, out);
+    wg_chip_verdict(r, out);
     wg_chip_tiles_text(r, out);
 }
 
@@ -144,6 +146,7 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
     wg_json_uint(j, "cycles", wg_grid_cycle(r->grid));
     if (r->metal)
         wg_metal_report_json(r->metal, j);
+    wg_chip_verdict_json(r, j);
     wg_chip_tiles_json(r, j);
     wg_chip_profile_json(r, j);
     wg_json_close(j, '}');

@@ -61,8 +61,10 @@ static void describe(wg_chip_run *r, wg_device *dev, unsigned x, unsigned y, wg_
     p->y = y;
     p->tile = y * wg_grid_width(g) + x;
     describe_link(g, p);
-    const int n = snprintf(p->name, sizeof p->name, "chip %u, %s %u-%u", r->number,
-                           wg_grid_kind(g, x, y) == WG_TILE_ETH ? "Ethernet tile" : "tile", x, y);
+    p->alone = !r->of_cluster;
+    int n = p->alone ? 0 : snprintf(p->name, sizeof p->name, "chip %u, ", r->number);
+    n += snprintf(p->name + n, sizeof p->name - (size_t)n, "%s %u-%u",
+                  wg_grid_kind(g, x, y) == WG_TILE_ETH ? "Ethernet tile" : "tile", x, y);
     if (p->linked)
         snprintf(p->name + n, sizeof p->name - (size_t)n, " (e%u)", p->channel);
     for (unsigned i = 0; i < tiles && i < 8 * sizeof p->sends_to; i++)
@@ -96,7 +98,7 @@ bool wg_cluster_parties(wg_chip_run *r, wg_message *out)
 /* ---- The cause, at the first process --------------------------------------------------------------------------------- */
 
 /* How the chain of waits can end, most informative first. */
-typedef enum ending { CUT, STUCK, STOPPED, ABSENT, CIRCLE, NOTHING } ending;
+typedef enum ending { CUT, STUCK, STOPPED, ABSENT, CIRCLE, KNOT, NOTHING } ending;
 
 enum { LONGEST = 64 };
 
@@ -104,6 +106,7 @@ typedef struct chain {
     ending ends;
     unsigned steps;
     bool crosses; /* over a link */
+    bool ended;   /* KNOT: other programs have ended */
     const wg_party *step[LONGEST];
     bool by_link[LONGEST]; /* step i waits for something that arrives over its link */
 } chain;
@@ -168,6 +171,20 @@ static chain chain_from(const wg_party *all, size_t count, const wg_party *p)
     return c;
 }
 
+/* Nobody has sent anything to those that wait: all of them, if there are several. */
+static chain knot(const wg_party *all, size_t count)
+{
+    chain c = {.ends = KNOT};
+    for (size_t i = 0; i < count && c.steps < LONGEST; i++) {
+        if (all[i].state == WG_PARTY_WAITS)
+            c.step[c.steps++] = &all[i];
+        else if (all[i].state == WG_PARTY_STUCK)
+            return (chain){.ends = NOTHING}; /* that tile's own verdict says more */
+        c.ended |= all[i].state == WG_PARTY_STOPPED;
+    }
+    return c.steps > 1 ? c : (chain){.ends = NOTHING};
+}
+
 /*
  * Chooses the chain with the most informative end: the shortest one that ends at a link that is down, else the longest.
  */
@@ -180,10 +197,10 @@ static chain choose(const wg_party *all, size_t count)
         const chain c = chain_from(all, count, &all[i]);
         const bool better =
             c.ends == best.ends ? c.ends == CUT ? c.steps < best.steps : c.steps > best.steps : c.ends < best.ends;
-        if (c.crosses && c.ends != NOTHING && better)
+        if ((c.crosses || (all[i].alone && c.steps > 1)) && c.ends != NOTHING && better)
             best = c;
     }
-    return best;
+    return best.ends == NOTHING && count && all[0].alone ? knot(all, count) : best;
 }
 
 static void packets(const wg_party *p, wg_text *out)
@@ -194,8 +211,17 @@ static void packets(const wg_party *p, wg_text *out)
                  waiting == 1 ? "has" : "have");
 }
 
+static const char *where(const wg_party *p, char *room, size_t bytes)
+{
+    if (p->alone)
+        return p->name;
+    snprintf(room, bytes, "chip %u", p->chip);
+    return room;
+}
+
 static void cause(const wg_party *all, size_t count, const chain *c, wg_text *out)
 {
+    char room[32];
     const wg_party *last = c->step[c->steps - 1], *peer = of_channel(all, count, last->peer_chip, last->peer_channel);
     switch (c->ends) {
     case CUT:
@@ -208,10 +234,13 @@ static void cause(const wg_party *all, size_t count, const chain *c, wg_text *ou
             packets(peer, out);
         wg_textf(out, ": ");
         break;
-    case STUCK: wg_textf(out, "The cause is on chip %u: ", last->chip); break;
+    case STUCK: wg_textf(out, "The cause is on %s: ", where(last, room, sizeof room)); break;
     case STOPPED:
         wg_textf(out,
-                 "What is waited for can no longer be sent, because the program on chip %u has ended: ", last->chip);
+                 last->alone ? "What is waited for can no longer come from %s, which has sent data there and whose "
+                               "program has ended: "
+                             : "What is waited for can no longer be sent, because the program on %s has ended: ",
+                 where(last, room, sizeof room));
         break;
     case ABSENT:
         wg_textf(out, "Nobody sends what is waited for: chip %u, e%u runs no program: ",
@@ -219,6 +248,10 @@ static void cause(const wg_party *all, size_t count, const chain *c, wg_text *ou
                  last->state == WG_PARTY_WAITS ? last->peer_channel : last->channel);
         break;
     case CIRCLE: wg_textf(out, "They wait for each other in a circle: "); break;
+    case KNOT:
+        wg_textf(out, "%u tiles wait for what nothing on the same tile can still do, %s: ", c->steps,
+                 c->ended ? "and the programs on all others have ended" : "and no other tile runs a program");
+        break;
     case NOTHING: break;
     }
 }
@@ -245,7 +278,8 @@ static void verdict(const wg_party *all, size_t count, const chain *c, wg_text *
                                            [STOPPED] =
                                                "Let it send what is waited for before it ends, or do not wait for it.",
                                            [ABSENT] = "Give that end a program that sends it, or do not wait for it.",
-                                           [CIRCLE] = "Send something on one of these chips before the first wait."};
+                                           [CIRCLE] = "Send something on one of these tiles before the first wait.",
+                                           [KNOT] = "Let one of them send what another waits for before its own wait."};
     cause(all, count, c, out);
     for (unsigned i = 0; i < c->steps; i++) {
         wg_textf(out, "%s", i ? "; " : "");
@@ -270,8 +304,8 @@ void wg_cluster_verdict(const wg_party *party, size_t parties, wg_text *out)
 
 void wg_cluster_verdict_json(const wg_party *party, size_t parties, wg_json *j)
 {
-    static const char *const ends[] = {
-        [CUT] = "link-down", [STUCK] = "stuck", [STOPPED] = "ended", [ABSENT] = "no-program", [CIRCLE] = "circle"};
+    static const char *const ends[] = {[CUT] = "link-down",     [STUCK] = "stuck",   [STOPPED] = "ended",
+                                       [ABSENT] = "no-program", [CIRCLE] = "circle", [KNOT] = "knot"};
     const chain c = choose(party, parties);
     wg_text text = {0};
     if (c.ends == NOTHING)
@@ -296,4 +330,34 @@ void wg_cluster_verdict_json(const wg_party *party, size_t parties, wg_json *j)
     wg_json_close(j, ']');
     wg_json_close(j, '}');
     wg_text_free(&text);
+}
+
+/* The chip's parties, if its run hangs; freed by the caller. NULL: none. */
+static wg_party *parties_of(wg_chip_run *r, size_t *count)
+{
+    wg_message all = {0};
+    if (r->of_cluster || r->ended != WG_ENDED_HUNG || !wg_cluster_parties(r, &all)) {
+        wg_message_free(&all);
+        return NULL;
+    }
+    *count = all.bytes / sizeof(wg_party);
+    return (wg_party *)all.data;
+}
+
+void wg_chip_verdict(wg_chip_run *r, wg_text *out)
+{
+    size_t count;
+    wg_party *all = parties_of(r, &count);
+    if (all)
+        wg_cluster_verdict(all, count, out);
+    free(all);
+}
+
+void wg_chip_verdict_json(wg_chip_run *r, wg_json *j)
+{
+    size_t count;
+    wg_party *all = parties_of(r, &count);
+    if (all)
+        wg_cluster_verdict_json(all, count, j);
+    free(all);
 }

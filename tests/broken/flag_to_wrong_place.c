@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tiles: 2
-// says: polls 0x00030010 until it is 1; it is 0, and
+// says: polls 0x00030010 until it is 1; it is 0
+// says: can no longer come from tile 1-
 // says: flag_to_wrong_place.c:
 #include "noc.h"
 

@@ -7,7 +7,8 @@ usage: test_broken.py WAITGATE ROOT FOLDER_OF_wg_kernel.h [NAME …]
 The first paragraph of `waitgate check` has the words of every line `says: WORDS`; of the twin nothing is reported. A
 line of a .tasm file that ends with `; broken` or `; fixed` is in only one of the two; C has FIXED. `cores:` names
 the cores of a C kernel, whose program is built once for each with -Os and with -O2, its flags from 0x20100 on cleared;
-`tiles: 2` puts core B's on two tiles of a chip (TILE_1 is defined on the first). Without `arch:` (.arch) it runs on
+`tiles: 2` puts it on two tiles of a chip, on core B unless `cores:` says otherwise; TILE_1 is defined on the first, PLACE(n)
+is the n-th. Without `arch:` (.arch) it runs on
 both architectures.
 """
 import concurrent.futures
@@ -23,7 +24,7 @@ WAITGATE, ROOT, HEADERS = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]
 NAMES = sys.argv[4:]
 GCC = shutil.which("riscv64-unknown-elf-gcc")
 BASES = {"BRISC": 0x6000, "NCRISC": 0x9000, "TRISC0": 0xC000, "TRISC1": 0x12000, "TRISC2": 0x18000}
-LEAST = 37
+LEAST = 46
 
 
 def check(folder, arch, *what):
@@ -66,10 +67,17 @@ def cores(file, arch, level, folder, kind):
 
 def tiles(file, arch, level, folder, kind):
     y = {"bh": 2, "wh": 1}[arch]
-    for tile in (1, 2):
-        build(file, arch, level, kind, "BRISC", [f"-DTILE_{tile}", f"-DNEIGHBOUR=(2 | {y} << 6)"], folder / f"tile{tile}.elf")
-    (folder / "chip.yaml").write_text(f"arch: {arch}\nmax-cycles: 100000\ntiles:\n" + "".join(
-        f"  - at: [{x}, {y}]\n    brisc: tile{x}.elf\n    load:\n      - {{address: 0x30010, words: [0, 0]}}\n" for x in (1, 2)))
+    text = file.read_text()
+    own = re.search(r"^// cores: (.*)", text, re.M)
+    yaml = f"arch: {arch}\nmax-cycles: 100000\ntiles:\n"
+    for tile in range(1, int(re.search(r"^// tiles: (\d)", text, re.M)[1]) + 1):
+        yaml += f"  - at: [{tile}, {y}]\n    load:\n      - {{address: 0x30010, words: [0, 0, 0, 0, 0]}}\n"
+        yaml += "      - {address: 0x30040, words: [0]}\n"
+        for core in own[1].split() if own else ["BRISC"]:
+            elf = folder / f"tile{tile}.{core.lower()}.elf"
+            build(file, arch, level, kind, core, [f"-DTILE_{tile}", f"-DPLACE(n)=((n) | {y} << 6)", "-DNEIGHBOUR=PLACE(2)"], elf)
+            yaml += f"    {core.lower()}: {elf.name}\n"
+    (folder / "chip.yaml").write_text(yaml)
     return check(folder, arch, "chip.yaml")
 
 

@@ -77,6 +77,25 @@ def parties_on_other_tiles(work):
               and there[0].get("function") == "main", races)
 
 
+def tiles_that_wait_for_each_other(work):
+    """The verdict over all tiles, in text, and in JSON with its chain."""
+    poll = "#include \"noc.h\"\nint main(void)\n{\n    while (WORD(0x30000) != 1)\n        fence();\n    return 0;\n}\n"
+    common, header = PAGE.parent.parent / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
+    for name, text in (("writer", WRITER % 2), ("poll", poll), ("poll2", poll.replace("!= 1", "!= 8"))):
+        (work / f"{name}.c").write_text(text)
+        subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-Wall", "-ffreestanding", "-nostdlib",
+                        "-DWG_ARCH_BH", "-DCORE_BRISC", "-msmall-data-limit=0", "-Wl,--defsym=__base=0x6000", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
+                        work / f"{name}.c", common / "crt.S", "-T", common / "kernel.ld", "-o", work / f"{name}.elf"], check=True)
+    for programs, cause, chain in ((("poll", "poll2"), "knot", [1, 2]), (("writer", "poll2"), "ended", [2, 1]), (("poll",), None, None)):
+        text = "arch: bh\ntiles:\n" + "".join(
+            f"  - {{at: [{x + 1}, 2], brisc: {name}.elf, load: [{{address: 0x30000, words: [0]}}]}}\n" for x, name in enumerate(programs))
+        status, out, err = run(work, text, "--json")
+        hang = json.loads(out).get("hang", {})
+        check(f"hang {programs}", status == 3 and hang.get("cause") == cause and (not cause or [p["x"] for p in hang["chain"]] == chain), out)
+        text = run(work, text)[1]
+        check(f"hang in words {programs}", (cause is None and "wait for what" not in text) or " ".join(hang["verdict"].split()) in " ".join(text.split()), text)
+
+
 def example_of_tree_and_page(work):
     # The example of the tree and that of the page.
     for name, text in (("example", (EXAMPLES / "chip.yaml").read_text()),
@@ -252,7 +271,7 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp())
     for elf in EXAMPLES.glob("*.elf"):
         shutil.copy(elf, work)
-    for part in (example_of_tree_and_page, parties_on_other_tiles, race_detectors, from_dram_to_dram, ethernet,
+    for part in (example_of_tree_and_page, parties_on_other_tiles, tiles_that_wait_for_each_other, race_detectors, from_dram_to_dram, ethernet,
                  cores_of_the_other_kind, statistics_in_json, timelines, hangs, limits, host_memory_and_images, errors):
         part(work)
     shutil.rmtree(work)
