@@ -43,11 +43,11 @@ typedef enum wg_status {
 } wg_status;
 
 typedef enum wg_arch_id { WG_ARCH_BH = 0, WG_ARCH_WH = 1 } wg_arch_id;
-/* Timing: as documented, or as measured on silicon where known and as documented elsewhere. */
+/* Timing: as measured on silicon where known and as documented elsewhere, or only as documented. */
 typedef enum wg_profile {
-    WG_PROFILE_DOCUMENTED = 0,
-    WG_PROFILE_SILICON = 1,
-    WG_PROFILE_DEFAULT = WG_PROFILE_SILICON /* of the command line, chip files, the libttsim ABI and the examples */
+    WG_PROFILE_SILICON = 0,
+    WG_PROFILE_DOCUMENTED = 1,
+    WG_PROFILE_DEFAULT = WG_PROFILE_SILICON
 } wg_profile;
 
 /* Core indices (PIPE-01). Tensix thread i is fed by core WG_CORE_T0 + i. */

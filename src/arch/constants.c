@@ -29,7 +29,8 @@
      sizeof((wg_timing *)0)->member, \
      sizeof((wg_timing *)0)->member, \
      true, \
-     {[WG_ARCH_BH] = {bh0, bh1}, [WG_ARCH_WH] = {wh0, wh1}}},
+     {[WG_ARCH_BH] = {[WG_PROFILE_DOCUMENTED] = bh0, [WG_PROFILE_SILICON] = bh1}, \
+      [WG_ARCH_WH] = {[WG_PROFILE_DOCUMENTED] = wh0, [WG_PROFILE_SILICON] = wh1}}},
 #define PATH(id, text, bh, wh) \
     {"path[" #id "]", \
      text, \

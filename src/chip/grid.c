@@ -27,7 +27,7 @@ wg_status wg_grid_create(const wg_grid_desc *given, wg_grid **out)
     if (!given || !out || given->struct_size < offsetof(wg_grid_desc, shortcuts) || given->struct_size > sizeof own)
         return WG_ERR_ARGUMENT;
     memcpy(&own, given, given->struct_size);
-    if (!wg_arch_known(desc->arch) || desc->profile > WG_PROFILE_SILICON ||
+    if (!wg_arch_known(desc->arch) || desc->profile > WG_PROFILE_DOCUMENTED ||
         !wg_shortcuts_parse(desc->shortcuts, &shortcuts))
         return WG_ERR_ARGUMENT;
     *out = NULL;

@@ -36,7 +36,7 @@ typedef struct state {
 } state;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'r', 'i', 'd'};
-enum { LAYOUT_VERSION = 5 };
+enum { LAYOUT_VERSION = 6 };
 
 static size_t model_bytes(const wg_grid *g)
 {

@@ -87,7 +87,7 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error)
 
 bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error)
 {
-    static const char *const profiles[] = {"documented", "silicon"};
+    static const char *const profiles[] = {"silicon", "documented"};
     wg_grid_desc *g = &file->grid;
     unsigned profile = g->profile;
     wg_arch_id arch = g->arch;

@@ -361,7 +361,7 @@ bool wg_chip_key_arch(wg_yaml *p, yaml_node_t *n, void *into)
 
 bool wg_chip_key_profile(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    static const char *const profiles[] = {"documented", "silicon"};
+    static const char *const profiles[] = {"silicon", "documented"};
     unsigned which = 0;
     bool ok = wg_yaml_choice(p, n, profiles, 2, &which);
     ((wg_chip_file *)into)->grid.profile = (wg_profile)which;

@@ -15,7 +15,7 @@
 #include "cli/cluster_run.h"
 #include "engine/state_check.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 static const char magic[8] = {'w', 'g', 's', 'c', 'l', 'u', 's', '\n'};
 
 typedef struct header {

@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "engine/state_check.h"
 
-enum { VERSION = 1, NAMES = 4096 };
+enum { VERSION = 2, NAMES = 4096 };
 static const char magic[8] = {'w', 'g', 's', 'a', 'v', 'e', 'd', '\n'};
 
 /* A file: this header, then the device's snapshot. */
@@ -68,7 +68,7 @@ bool wg_saved_read(wg_session *s, const char *path, wg_text *error)
     if (h->version != VERSION)
         return refuse(error, path, "the snapshot is from another version of Waitgate");
     if (h->machine_bytes != s->saved_bytes - sizeof *h || h->sum != sum_of(h, s->saved_bytes) ||
-        !wg_arch_known(h->arch) || h->profile > WG_PROFILE_SILICON || h->names[NAMES - 1])
+        !wg_arch_known(h->arch) || h->profile > WG_PROFILE_DOCUMENTED || h->names[NAMES - 1])
         return refuse(error, path, "the snapshot is cut short or damaged");
     const bool arch_given = s->args->value[WG_OPT_ARCH], profile_given = s->args->value[WG_OPT_PROFILE];
     if (arch_given && h->arch != s->desc.arch) {

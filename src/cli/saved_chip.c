@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "engine/state_check.h"
 
-enum { VERSION = 1, NAME = 4096 };
+enum { VERSION = 2, NAME = 4096 };
 static const char magic[8] = {'w', 'g', 's', 'c', 'h', 'i', 'p', '\n'};
 
 /* A file: this header, then the chip's snapshot, then the host's memory. */
@@ -61,7 +61,7 @@ bool wg_saved_chip_read(wg_saved_chip *c, const char *path, wg_text *error)
         return refuse(error, path, "the snapshot is from another version of Waitgate");
     const size_t rest = c->bytes - sizeof *h;
     if (h->machine_bytes > rest || h->host_bytes != rest - h->machine_bytes || h->sum != sum_of(h, c->bytes) ||
-        !wg_arch_known(h->arch) || h->profile > WG_PROFILE_SILICON || h->name[NAME - 1])
+        !wg_arch_known(h->arch) || h->profile > WG_PROFILE_DOCUMENTED || h->name[NAME - 1])
         return refuse(error, path, "the snapshot is cut short or damaged");
     c->name = h->name;
     return true;

@@ -60,7 +60,7 @@ bool wg_option_choice(const wg_args *args, wg_option option, const char *name, c
 
 static bool read_options(wg_session *s, wg_text *error)
 {
-    static const char *const profiles[] = {"documented", "silicon"};
+    static const char *const profiles[] = {"silicon", "documented"};
     const wg_args *a = s->args;
     unsigned profile = WG_PROFILE_DEFAULT;
     s->max_cycles = UINT64_MAX;

@@ -53,7 +53,7 @@ wg_status wg_create_tile(const wg_device_desc *given, wg_tile_kind kind, wg_devi
     if (!given || !out || given->struct_size < offsetof(wg_device_desc, shortcuts) || given->struct_size > sizeof own)
         return WG_ERR_ARGUMENT;
     memcpy(&own, given, given->struct_size);
-    if (!wg_arch_known(desc->arch) || desc->profile > WG_PROFILE_SILICON ||
+    if (!wg_arch_known(desc->arch) || desc->profile > WG_PROFILE_DOCUMENTED ||
         !wg_shortcuts_parse(desc->shortcuts, &shortcuts))
         return WG_ERR_ARGUMENT;
     *out = NULL;

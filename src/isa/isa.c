@@ -155,8 +155,8 @@ enum { /* so that insns.def can write NONE */
                      .extra_count = sizeof fields_##arch##_##insn / sizeof *fields_##arch##_##insn - 1 - \
                                     OPERANDS_##arch##_##insn, \
                      .fields = fields_##arch##_##insn, \
-                     .latency = {lat0, lat1}, \
-                     .interval = {int0, int1}, \
+                     .latency = {[WG_PROFILE_DOCUMENTED] = lat0, [WG_PROFILE_SILICON] = lat1}, \
+                     .interval = {[WG_PROFILE_DOCUMENTED] = int0, [WG_PROFILE_SILICON] = int1}, \
                      .spare_bits = 0xFFFFFF & ~(uint32_t)OWNED_##arch##_##insn, \
                      .page = page_, \
                      .page_trees = trees},

@@ -48,12 +48,12 @@ static void put_page(const wg_output *o, wg_arch_id arch, const wg_isa_insn *ins
 /* A value that is the same in both timing profiles is shown once; 0 is variable. */
 static void put_timing(const wg_output *o, const uint8_t value[2])
 {
-    if (value[0] == 0)
+    if (value[WG_PROFILE_DOCUMENTED] == 0)
         put(o, "variable");
     else
-        put_number(o, "%u", value[0]);
-    if (value[1] != value[0])
-        put_number(o, " (silicon %u)", value[1]);
+        put_number(o, "%u", value[WG_PROFILE_DOCUMENTED]);
+    if (value[WG_PROFILE_SILICON] != value[WG_PROFILE_DOCUMENTED])
+        put_number(o, " (silicon %u)", value[WG_PROFILE_SILICON]);
 }
 
 static void put_row(const wg_output *o, wg_arch_id arch, const wg_isa_insn *insn, const wg_isa_report_options *options)
@@ -116,10 +116,10 @@ static void put_object(const wg_output *o, wg_arch_id arch, const wg_isa_insn *i
         put_number(o, "%u", insn->ttsync_class);
     else
         put(o, "null");
-    put_number(o, ", \"latency\": [%u", insn->latency[0]);
-    put_number(o, ", %u]", insn->latency[1]);
-    put_number(o, ", \"interval\": [%u", insn->interval[0]);
-    put_number(o, ", %u]", insn->interval[1]);
+    put_number(o, ", \"latency\": [%u", insn->latency[WG_PROFILE_DOCUMENTED]);
+    put_number(o, ", %u]", insn->latency[WG_PROFILE_SILICON]);
+    put_number(o, ", \"interval\": [%u", insn->interval[WG_PROFILE_DOCUMENTED]);
+    put_number(o, ", %u]", insn->interval[WG_PROFILE_SILICON]);
     put_number(o, ", \"spare_bits\": %u", insn->spare_bits);
     put(o, ", \"operands\": [");
     for (unsigned i = 0; i < (unsigned)insn->field_count + insn->extra_count; i++) {

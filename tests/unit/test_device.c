@@ -24,6 +24,30 @@ static void test_bad_descriptors(void **state)
     assert_int_equal(wg_create(&desc, &dev), WG_ERR_ARGUMENT);
 }
 
+/* A descriptor that names nothing but its size means the default profile, the measured one. */
+static void test_default_profile(void **state)
+{
+    uint64_t cycles[3];
+    static const wg_profile profiles[] = {0, WG_PROFILE_SILICON, WG_PROFILE_DOCUMENTED};
+    for (unsigned i = 0; i < 3; i++) {
+        wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state), .profile = profiles[i]};
+        wg_device *dev = NULL;
+        wg_stop stop;
+        assert_int_equal(wg_create(&desc, &dev), WG_OK);
+        const uint32_t sources = 0x57000003, add = 0x28000000; /* SETDVALID of both banks, ELWADD */
+        wg_push(dev, 0, sources);
+        for (unsigned n = 0; n < 8; n++)
+            wg_push(dev, 0, add);
+        assert_int_equal(wg_run(dev, 1000, &stop), WG_OK);
+        assert_int_equal(stop, WG_STOP_DONE);
+        cycles[i] = wg_cycle(dev);
+        wg_destroy(dev);
+    }
+    assert_int_equal(WG_PROFILE_DEFAULT, WG_PROFILE_SILICON);
+    assert_int_equal(cycles[0], cycles[1]);
+    assert_true(cycles[2] < cycles[1]); /* only the measured machine waits for a block that it just writes */
+}
+
 static void test_thousand_devices(void **state)
 {
     for (int i = 0; i < 1000; i++)
@@ -176,6 +200,7 @@ static void test_bad_indices_are_errors(void **state)
 
 static const wg_test tests[] = {
     WG_TEST(test_bad_descriptors, WG_BH, ""),
+    WG_TEST(test_default_profile, WG_BH | WG_WH, ""),
     WG_TEST(test_thousand_devices, WG_BH | WG_WH, ""),
     WG_TEST(test_reset, WG_BH | WG_WH, ""),
     WG_TEST(test_empty_tile_skips_time, WG_BH | WG_WH, ""),

@@ -164,7 +164,7 @@ static void test_they_happen(void **state)
  */
 static void test_bank_goes_meanwhile(void **state)
 {
-    wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state), .profile = WG_PROFILE_DOCUMENTED};
     wg_device *dev;
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
     wg_tile *t = dev->tile;

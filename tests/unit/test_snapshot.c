@@ -375,7 +375,7 @@ static void test_forged_chip_file(void **state)
         unsigned width;
         bool taken; /* the file itself is valid; the chip inside is not */
     } forged[] = {{VERSION, 0, 0, true},
-                  {VERSION, 2, 4, false},
+                  {VERSION, 3, 4, false},
                   {ARCH, 2, 4, false},
                   {ARCH, UINT32_MAX, 4, false},
                   {PROFILE, 2, 4, false},
