@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -366,7 +367,10 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
 /* ---- rows ----------------------------------------------------------------------------------------------------------
  */
 
-enum { RUNS = 64, SHORTEST = 32 /* burst in the file */ };
+/* A burst of up to so many instructions is a row of the group `cold`: all its cycles. */
+enum { RUNS = 64, SHORTEST = 32 };
+#define COLD "code that runs once: what the compiler put around it, and where it lies in the cache, is not known"
+#define BEYOND "more than the scatter of 6 to 23 cycles that the benchmark's page names; not explained"
 
 typedef struct one_run {
     const probe_phase *phase;
@@ -450,6 +454,7 @@ static void line(struct wg_silicon *s, char **field, void *user)
     const probe *of = &o->phase->probes[p];
     char name[64];
     double model, card = atof(field[6]), half = r->half;
+    bool whole = false;
     r->half = card;
     if (of->form == PROBE_SLOPE) {
         model = (slope_of(o->out[thread][p]) - slope_of(o->out[thread][0])) / of->unroll;
@@ -458,18 +463,20 @@ static void line(struct wg_silicon *s, char **field, void *user)
         unsigned point = 0, first = of->form <= PROBE_CASCADE_SYNC ? 1 : of->unroll;
         while (point + 1u < of->points && first << point < n)
             point++;
-        if (n == SHORTEST || !point)
-            return;
-        model = (double)o->out[thread][p][point] - o->out[thread][p][point - 1];
-        card -= half;
+        whole = n <= SHORTEST || !point || !of->words;
+        model = (double)o->out[thread][p][point] - (whole ? 0 : o->out[thread][p][point - 1]);
+        card -= whole ? 0 : half;
         snprintf(name, sizeof name, "%s t%u %s T%u n=%u", field[1], o->threads, field[3], thread, n);
     }
-    wg_silicon_add(s, &(wg_silicon_row){.group = o->phase->group,
+    wg_silicon_add(s, &(wg_silicon_row){.group = whole ? "cold" : o->phase->group,
                                         .name = name,
                                         .arch = o->arch,
                                         .card = card,
                                         .model = model,
-                                        .why = reason(r->set, field[0], field[1], field[3], o->threads)});
+                                        .why = whole ? COLD
+                                               : o->phase->scatter > 0 && fabs(model - card) > o->phase->scatter
+                                                   ? BEYOND
+                                                   : reason(r->set, field[0], field[1], field[3], o->threads)});
 }
 
 void probe_rows(struct wg_silicon *s, const probe_set *set)

@@ -5,8 +5,9 @@
  *
  * A slope probe runs blocks of instructions between two reads of the wall clock, 32, 64, 96 and 128 blocks; the cores
  * meet before each. Its row is the slope over the four, minus the slope of the empty loop, per instruction. A burst
- * pushes n instructions once; its row for n is the extra time over half as many, so that the compiler's code between
- * the two reads of the clock cancels out.
+ * pushes n instructions once; its row for n above 32 is the extra time over half as many, so that the compiler's code
+ * between the two reads of the clock cancels out. A shorter burst is that code for the most part, and runs from a cold
+ * cache: its row, in the group `cold`, is the time between the two reads.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -42,6 +43,7 @@ typedef struct probe_phase {
     const probe *probes; /* the first one is the empty loop */
     unsigned count;
     void (*prepare)(wg_device *dev, wg_arch_id arch);
+    double scatter; /* cycles; a row that is more off has another reason; 0: no limit */
 } probe_phase;
 
 /* Reasons why rows are off: the first match applies. NULL or 0 matches everything; the name matches by prefix. */

@@ -28,7 +28,7 @@ typedef struct one_row {
     double card, model;
 } one_row;
 typedef struct rows {
-    one_row row[64];
+    one_row row[128];
     unsigned n;
 } rows;
 
@@ -66,6 +66,9 @@ static void run(void *user, unsigned index)
                            .to_y = b->y[bank],
                            .write = r->write,
                            .strides = true,
+                           .stride_here = BYTES,
+                           .stride_there = BYTES,
+                           .vc = 1,
                            .tx = tx,
                            .bytes = BYTES,
                            .address = i % SLICES * SLICE + (r->arch == WG_ARCH_WH && bank & 1 ? 0x40000000u : 0)};

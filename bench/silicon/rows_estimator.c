@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tt-metal's NoC estimator: patterns of tiles, each with five numbers of transactions and eleven sizes (estimator.csv).
- * A run uses short rows of three sizes; with WG_SILICON_ALL set, rows of every size, and longer ones.
+ * A run uses short rows of three sizes; with WG_SILICON_ALL set, rows of every size, and longer ones: as many cycles,
+ * times issuing tiles, as it says.
  *
- * Multicasts of many tiles to one rectangle are a separate group, `paths`, without a line: their sources wait for each
- * other's reservations, which the model does not have, and on the card neighbouring rows differ by a factor of two.
+ * Multicasts of many tiles to one rectangle are a separate group, `paths`. Their sources compete for paths, and one whose
+ * reservation fails tries again after a random time (WormholeB0/NoC/README.md); on the card neighbouring rows differ by a
+ * factor of two. The model grants every reservation at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 enum { ARCH, MEMORY, PATTERN, MECHANISM, STATEFUL, LOOPBACK, SAME_AXIS, TRANSACTIONS, SUBORDINATES, SIZES };
 enum { SIZE_COUNT = 11, FIELDS = SIZES + SIZE_COUNT };
 #define SHORT_WORK 6000.0 /* cycles of the card, times the number of issuing tiles */
-#define LONG_WORK 20000.0
+#define PATHS_WORK 50000.0
 
 typedef struct one_row {
     estimator_run run;
@@ -26,7 +28,7 @@ typedef struct one_row {
 typedef struct rows {
     one_row *row;
     unsigned n, room;
-    bool every;
+    double every; /* work; 0: only short rows */
 } rows;
 
 static unsigned number(const char *text) { return (unsigned)strtoul(text, NULL, 10); }
@@ -105,7 +107,7 @@ static void places(estimator_run *r, const char *pattern, bool same_axis, unsign
 static const char *why(const estimator_run *r, bool all)
 {
     if (r->mechanism && r->masters > 1)
-        return "sources that reserve the same path wait for each other";
+        return "reservations of the same path that fail are tried again after a random time";
     if (r->masters > 1)
         return "in which order the tiles begin is not known, and neighbouring rows of the card disagree";
     if (r->mechanism)
@@ -158,11 +160,15 @@ static void line(struct wg_silicon *s, char **field, void *user)
     for (unsigned i = 0; i < SIZE_COUNT && *field[SIZES + i]; i++) {
         double card = strtod(field[SIZES + i], NULL);
         r.bytes = 64u << i;
-        if (card * r.masters > (all->every ? LONG_WORK : SHORT_WORK) || (!all->every && i % 4 != 0))
+        bool paths = r.mechanism && r.masters > 1;
+        if (card * r.masters > (all->every > 0 ? all->every
+                                : paths        ? PATHS_WORK
+                                               : SHORT_WORK) ||
+            (all->every <= 0 && i % 4 != 0))
             continue;
         one_row *to = new_row(all);
         *to = (one_row){.run = r, .card = card, .why = why(&r, strstr(field[PATTERN], "all") != NULL)};
-        to->group = r.mechanism && r.masters > 1 ? "paths" : "estimator";
+        to->group = paths ? "paths" : "estimator";
         snprintf(to->name, sizeof to->name, "%s%s%s%s%s, %u x %u x %u B", r.memory ? field[MEMORY] : field[PATTERN],
                  r.memory ? strchr(field[PATTERN], '_') : names[r.mechanism], r.stateful ? " state" : "",
                  r.loopback ? " loop" : "", r.single && number(field[SAME_AXIS]) ? " axis" : "", r.subordinates,
@@ -179,7 +185,8 @@ static void run(void *user, unsigned index)
 void wg_silicon_estimator(struct wg_silicon *s)
 {
     static rows all;
-    all.every = getenv("WG_SILICON_ALL") != NULL;
+    const char *every = getenv("WG_SILICON_ALL");
+    all.every = every ? strtod(every, NULL) : 0;
     wg_silicon_read(s, "estimator.csv", FIELDS, line, &all);
     wg_silicon_each(all.n, run, &all);
     for (const one_row *r = all.row; r < all.row + all.n; r++)

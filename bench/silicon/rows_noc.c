@@ -42,13 +42,15 @@ static void finish(struct wg_silicon *s, run *r)
     r->n = 0;
 }
 
-enum { ARCH, POINT, FLOW, X, Y, TO_X, TO_Y, WRITE, READBENCH, TX, BYTES, CYCLES, FIELDS };
+enum { ARCH, POINT, FLOW, X, Y, TO_X, TO_Y, WRITE, SOURCES, VC, STRIDE_HERE, STRIDE_THERE, TX, BYTES, CYCLES, FIELDS };
 
 static unsigned number(const char *text) { return (unsigned)strtoul(text, NULL, 10); }
 
 static void line(struct wg_silicon *s, char **field, void *user)
 {
     run *r = user;
+    if (number(field[SOURCES]) > TRAFFIC_SOURCES)
+        exit(1);
     if (number(field[FLOW]) == 0)
         finish(s, r);
     r->arch = wg_silicon_arch(field[ARCH]);
@@ -58,11 +60,18 @@ static void line(struct wg_silicon *s, char **field, void *user)
                                    .to_x = (uint16_t)number(field[TO_X]),
                                    .to_y = (uint16_t)number(field[TO_Y]),
                                    .write = number(field[WRITE]),
-                                   .strides = number(field[READBENCH]),
-                                   .table = number(field[READBENCH]),
+                                   .strides = number(field[SOURCES]),
+                                   .stride_here = number(field[STRIDE_HERE]),
+                                   .stride_there = number(field[STRIDE_THERE]),
+                                   .sources = (uint8_t)number(field[SOURCES]),
+                                   .vc = (uint8_t)number(field[VC]),
                                    .tx = number(field[TX]),
                                    .bytes = number(field[BYTES]),
                                    .address = 0x40000};
+    for (unsigned i = 0; i < r->flow[r->n].sources; i++) { /* in a row; BH has no Tensix tiles in columns 8 and 9 */
+        unsigned x = r->flow[r->n].to_x + i;
+        r->flow[r->n].source_x[i] = (uint8_t)(r->arch == WG_ARCH_BH && r->flow[r->n].to_x < 8 && x > 7 ? x + 2 : x);
+    }
     r->card[r->n] = strtod(field[CYCLES], NULL);
     r->n += r->n + 1 < TRAFFIC_MAX;
 }

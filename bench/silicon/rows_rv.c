@@ -135,9 +135,13 @@ static const probe shared[] = {
     { \
         .name = label, .group = where, .probes = of, .count = sizeof(of) / sizeof *(of) \
     }
+#define BURSTS(label, of) \
+    { \
+        .name = label, .group = "bursts", .probes = of, .count = sizeof(of) / sizeof *(of), .scatter = 23 \
+    }
 static const probe_phase phases[] = {
-    PHASE("r", straight, "rv"), PHASE("t", pushes, "rv"),    PHASE("c", control, "rv"),    PHASE("f", footprints, "rv"),
-    PHASE("g", between, "rv"),  PHASE("q", queue, "bursts"), PHASE("s", shared, "bursts"),
+    PHASE("r", straight, "rv"), PHASE("t", pushes, "rv"), PHASE("c", control, "rv"), PHASE("f", footprints, "rv"),
+    PHASE("g", between, "rv"),  BURSTS("q", queue),       BURSTS("s", shared),
 };
 enum { SEVERAL = 1 << 2 | 1 << 3 };
 #define LONG_LOOP "the loop is longer than T1's instruction cache: where the compiler put it decides"
@@ -154,7 +158,7 @@ static const probe_reason reasons[] = {
     {NULL, "q", "q_loop", 0, BEGINNING},
     {NULL, "s", "s_solo", 0, "a wait of four cycles at the burst's beginning, which one that fills the queue hides"},
     {NULL, "s", "s_", 0, BEGINNING},
-    {NULL, "q", "q_", 0, "one cold burst: 6 to 23 cycles of scatter on the card, as its own page says"},
+    {NULL, "q", "q_", 0, "one cold burst: its page says that the card scatters by 6 to 23 cycles"},
 };
 
 void wg_silicon_rv(struct wg_silicon *s)

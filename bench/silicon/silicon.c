@@ -41,7 +41,7 @@ typedef struct exception {
 
 /* The requirement for a group on each architecture; all per cent. */
 typedef struct line_of {
-    char group[NAME];
+    char group[NAME], why[LINE];
     double near, share, far; /* `share` of the rows within `near`, and none beyond `far`; 0: no limit */
 } line_of;
 
@@ -214,6 +214,7 @@ static void read_line(struct wg_silicon *s, char **field, void *user)
     l->near = atof(field[1]);
     l->share = atof(field[2]);
     l->far = atof(field[3]);
+    snprintf(l->why, sizeof l->why, "%s", field[4]);
 }
 
 static void read_exception(struct wg_silicon *s, char **field, void *user)
@@ -283,8 +284,11 @@ static bool demands_hold(struct wg_silicon *s, const score *sc, unsigned n)
     for (const score *c = sc; c < sc + n; c++) {
         const line_of *l = line_for(s, c->group);
         unsigned within = 0;
-        if (!l)
+        if (!l) {
+            fprintf(stderr, "silicon: lines.csv has no line for %s\n", c->group);
+            holds = false;
             continue;
+        }
         for (const row *r = s->rows; r < s->rows + s->count; r++)
             within += belongs(r, c) && fabs(r->error) <= l->near;
         if (100.0 * within < l->share * c->rows) {
@@ -341,10 +345,14 @@ static void markdown(const struct wg_silicon *s, const score *sc, unsigned n)
            "the same order.\n\n",
            TIE);
     for (const line_of *l = s->lines; l < s->lines + s->line_count; l++) {
-        printf("- %s: %.0f %% of the rows of each architecture have to be within %.0f %%", l->group, l->share, l->near);
+        printf("- %s: ", l->group);
+        if (l->share > 0)
+            printf("%.0f %% of the rows of each architecture have to be within %.0f %%", l->share, l->near);
+        else
+            printf("nothing is demanded");
         if (l->far > 0)
             printf(", and none may be more than %.0f %% off without a reason of its own", l->far);
-        printf(".\n");
+        printf("%s%s.\n", *l->why ? ": " : "", l->why);
     }
     printf("\n## Off by more than %.0f %%\n\n| Row | Arch | Model | Card | Error | Why "
            "|\n|---|---|---|---|---|---|\n",
@@ -373,7 +381,7 @@ int main(int argc, char **argv)
         wg_silicon_##name(&s);
 #include "silicon.def"
 #undef GROUP
-    wg_silicon_read(&s, "lines.csv", 4, read_line, NULL);
+    wg_silicon_read(&s, "lines.csv", 5, read_line, NULL);
     wg_silicon_read(&s, "exceptions.csv", 4, read_exception, NULL);
     unsigned n = scores(&s, sc, sizeof sc / sizeof *sc);
     bool holds = demands_hold(&s, sc, n);

@@ -16,12 +16,14 @@ enum {
     NIU = (int)0xFFB20000,
     COUNTER = 0x200, /* WR_ACK_RECEIVED is its word 1, RD_RESP_RECEIVED word 2 */
     OWN_RAM = (int)0xFFB00000,
-    ISSUED = 0x20,
-    AWAITED = 0x28,
+    ISSUED = -0xE0, /* from SP */
+    AWAITED = -0xD8,
     WALL_CLOCK = (int)0xFFB121F0,
     BEGIN = 3000,
     APART = 32,
-    CTRL_WRITE = 2 | 1 << 4 | 1 << 7 | 1 << 13 /* answered, static channel 1 */
+    CTRL_WRITE = 2 | 1 << 4 | 1 << 7, /* answered, static channel */
+    VC_AT = 13,
+    TABLE = 32 /* on the stack */
 };
 
 typedef struct niu_map {
@@ -48,8 +50,8 @@ static void srli(rv *p, unsigned rd, unsigned rs1, unsigned by) { rv_word(p, rv_
 
 /*
  * Register use: A0 the address here, A1 there, A2 the upper half of its 64-bit address, A3 bytes of a burst, A4
- * control, A5 rounds left, A6 and A7 offsets here and there, S2 the NIU's initiator, S3 the longest burst, S4 and S5
- * masks, S6 and S7 the offsets' ends, T6 one.
+ * control, A5 rounds left, A6 and A7 offsets here and there, RA and S11 their strides, S2 the NIU's initiator, S3 the
+ * longest burst, S4 and S5 masks, S6 and S7 the offsets' ends, S8 the table's entries, TP the next of them, GP the clock, T6 one.
  */
 static void registers(rv *p, wg_arch_id arch, const traffic_flow *f)
 {
@@ -58,7 +60,7 @@ static void registers(rv *p, wg_arch_id arch, const traffic_flow *f)
     rv_li(p, A1, f->address);
     rv_li(p, A2, (f->to_x | (uint32_t)f->to_y << 6) << 4);
     rv_li(p, A3, f->bytes < maps[arch].burst ? f->bytes : maps[arch].burst);
-    rv_li(p, A4, CTRL_WRITE);
+    rv_li(p, A4, CTRL_WRITE | (uint32_t)f->vc << VC_AT);
     rv_li(p, A5, f->tx);
     rv_li(p, A6, 0);
     rv_li(p, A7, 0);
@@ -70,13 +72,19 @@ static void registers(rv *p, wg_arch_id arch, const traffic_flow *f)
     rv_li(p, S7, span);
     rv_li(p, T6, 1);
     rv_li(p, SP, (uint32_t)OWN_RAM + 0x100);
-    rv_li(p, GP, (uint32_t)OWN_RAM);
-    rv_sw(p, ZERO, ISSUED, GP);
-    rv_sw(p, ZERO, AWAITED, GP);
+    rv_li(p, GP, (uint32_t)WALL_CLOCK);
+    rv_li(p, S8, f->sources);
+    rv_sw(p, ZERO, ISSUED, SP);
+    rv_sw(p, ZERO, AWAITED, SP);
     rv_sw(p, S4, 12, SP);
-    rv_sw(p, A1, 32, SP);
-    rv_sw(p, A2, 36, SP);
+    for (unsigned i = 0; i < f->sources; i++) {
+        rv_li(p, T0, (f->source_x[i] | (uint32_t)f->to_y << 6) << 4);
+        rv_sw(p, A1, (int)(TABLE + 8 * i), SP);
+        rv_sw(p, T0, (int)(TABLE + 8 * i + 4), SP);
+    }
     rv_li(p, TP, 0);
+    rv_li(p, RA, f->stride_here);
+    rv_li(p, S11, f->stride_there);
     /* Start-up code writes the tile's own coordinates once. */
     rv_li(p, T0, (uint32_t)(f->x | f->y << 6) << (arch == WG_ARCH_WH ? 4 : 0));
     rv_sw(p, T0, (int)(f->write ? maps[arch].targ_at : maps[arch].ret_at), S2);
@@ -108,21 +116,21 @@ static void transfer(rv *p, wg_arch_id arch, const traffic_flow *f, unsigned her
     rv_sw(p, T1, (int)(f->write ? m->ret_at : m->targ_at), S2);
     rv_sw(p, A3, 0x20, S2);
     rv_sw(p, T6, (int)m->command, S2);
-    rv_lw(p, T3, ISSUED, GP);
+    rv_lw(p, T3, ISSUED, SP);
     if (f->write)
-        rv_lw(p, T4, AWAITED, GP);
+        rv_lw(p, T4, AWAITED, SP);
     rv_addi(p, T3, T3, 1);
     if (f->write)
         rv_addi(p, T4, T4, 1);
-    rv_sw(p, T3, ISSUED, GP);
+    rv_sw(p, T3, ISSUED, SP);
     if (f->write)
-        rv_sw(p, T4, AWAITED, GP);
+        rv_sw(p, T4, AWAITED, SP);
 }
 
-/* off += bytes; if (off > end) off = 0; */
-static void go_on(rv *p, unsigned offset, unsigned end)
+/* off += stride; if (off > end) off = 0; */
+static void go_on(rv *p, unsigned offset, unsigned stride, unsigned end)
 {
-    rv_add(p, offset, offset, A3);
+    rv_add(p, offset, offset, stride);
     sltu(p, T0, end, offset);
     rv_addi(p, T0, T0, -1);
     and_(p, offset, offset, T0);
@@ -132,7 +140,7 @@ static void go_on(rv *p, unsigned offset, unsigned end)
 static void look_up(rv *p)
 {
     rv_word(p, rv_i(3, TP, 1, T0, 0x13));
-    rv_addi(p, T1, SP, 32);
+    rv_addi(p, T1, SP, TABLE);
     rv_addi(p, T0, T0, 64);
     rv_add(p, T0, T0, T1);
     rv_lw(p, A1, -64, T0);
@@ -141,7 +149,7 @@ static void look_up(rv *p)
 static void next_entry(rv *p)
 {
     rv_addi(p, TP, TP, 1);
-    sltu(p, T0, TP, T6); /* of one */
+    sltu(p, T0, TP, S8);
     rv_word(p, 0x40000033u | T0 << 20 | ZERO << 15 | T0 << 7);
     and_(p, TP, TP, T0);
 }
@@ -149,26 +157,25 @@ static void next_entry(rv *p)
 static void kernel(rv *p, wg_arch_id arch, const traffic_flow *f, unsigned index)
 {
     registers(p, arch, f);
-    rv_li(p, S8, (uint32_t)WALL_CLOCK);
     rv_li(p, S9, BEGIN + APART * index);
     unsigned wait = p->n;
-    rv_lw(p, T0, 0, S8);
+    rv_lw(p, T0, 0, GP);
     rv_word(p, rv_b(4 * ((int)wait - (int)p->n), T0, S9, 6));
     rv_li(p, S10, (uint32_t)NIU + COUNTER);
-    rv_lw(p, S11, f->write ? 4 : 8, S10); /* earlier answers: none */
-    rv_lw(p, S9, 0, S8);
+    rv_lw(p, T0, f->write ? 4 : 8, S10); /* earlier answers: none */
+    rv_lw(p, S9, 0, GP);
     unsigned loop = p->n;
     if (f->strides) {
-        if (f->table)
+        if (f->sources)
             look_up(p);
         rv_add(p, S0, A0, A6);
         rv_add(p, S1, A1, A7);
         sltu(p, T5, S1, A1);
         rv_add(p, T5, T5, A2);
         transfer(p, arch, f, S0, S1, T5);
-        go_on(p, A6, S6);
-        go_on(p, A7, S7);
-        if (f->table)
+        go_on(p, A6, RA, S6);
+        go_on(p, A7, S11, S7);
+        if (f->sources)
             next_entry(p);
     } else {
         rv_word(p, rv_b(4, ZERO, T6, 0));                 /* which direction? */
@@ -186,11 +193,11 @@ static void kernel(rv *p, wg_arch_id arch, const traffic_flow *f, unsigned index
     }
     rv_addi(p, A5, A5, -1);
     rv_bne(p, A5, ZERO, loop);
-    rv_lw(p, T3, ISSUED, GP);
+    rv_lw(p, T3, ISSUED, SP);
     unsigned answered = p->n;
     rv_lw(p, T0, f->write ? 4 : 8, S10);
     rv_bne(p, T0, T3, answered);
-    rv_lw(p, T0, 0, S8);
+    rv_lw(p, T0, 0, GP);
     rv_word(p, 0x40000033u | S9 << 20 | T0 << 15 | T0 << 7); /* sub */
     rv_li(p, T1, RESULT);
     rv_sw(p, T0, 0, T1);

@@ -12,13 +12,16 @@
 
 #include "silicon.h"
 
-enum { TRAFFIC_MAX = 128 };
+enum { TRAFFIC_MAX = 128, TRAFFIC_SOURCES = 8 };
 
 typedef struct traffic_flow {
     uint16_t x, y, to_x, to_y; /* in software's coordinates */
     bool write;
     bool strides; /* addresses advance from one transfer to the next */
-    bool table;   /* and the other end comes from a table of one entry */
+    uint32_t stride_here, stride_there;
+    uint8_t sources; /* the other end comes from a table of this many entries; 0: from registers */
+    uint8_t source_x[TRAFFIC_SOURCES];
+    uint8_t vc; /* virtual channel of writes */
     uint32_t tx, bytes;
     uint32_t address; /* at the other end */
     uint64_t cycles;  /* the result */
