@@ -2,6 +2,7 @@
 /* docs/timing_constants.md, from the tables of src/arch and src/isa. */
 #include "cli/constants.h"
 
+#include "arch/arch.h"
 #include "arch/constants.h"
 #include "isa/report.h"
 
@@ -79,7 +80,7 @@ static void source_json(wg_json *j, wg_basis s)
 
 static void constant_json(wg_json *j, const wg_constant *c, wg_arch_id arch)
 {
-    wg_json_open(j, arch == WG_ARCH_WH ? "wh" : "bh", '{');
+    wg_json_open(j, wg_arch_of(arch)->name, '{');
     for (unsigned profile = 0; profile < 2; profile++) {
         wg_json_open(j, profile == WG_PROFILE_SILICON ? "silicon" : "documented", '{');
         wg_json_open(j, "values", '[');
@@ -98,7 +99,7 @@ static void latency_json(wg_json *j, wg_arch_id arch, wg_insn_id id)
     const wg_isa_insn *insn = wg_isa_by_id(arch, id);
     if (!insn)
         return;
-    wg_json_open(j, arch == WG_ARCH_WH ? "wh" : "bh", '{');
+    wg_json_open(j, wg_arch_of(arch)->name, '{');
     wg_json_uint(j, "latency", insn->latency[WG_PROFILE_SILICON]);
     wg_json_uint(j, "interval", insn->interval[WG_PROFILE_SILICON]);
     source_json(j, wg_latency_source(arch, insn));

@@ -49,10 +49,10 @@ static void tell(const wg_args *args, const struct sockaddr_in *address)
     (void)inet_ntop(AF_INET, &address->sin_addr, host, sizeof host);
     wg_text out = {0};
     wg_json json = {.out = &out}, *j = &json;
-    if (ntohl(address->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
-        fprintf(stderr, "waitgate: the protocol has no password: whoever reaches this port controls the run\n");
     if (!args->value[WG_OPT_JSON]) {
         fprintf(stderr, "waitgate: gdb may connect: target remote %s:%u (Ctrl-C ends this)\n", host, port);
+        if (ntohl(address->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
+            fprintf(stderr, "waitgate: the protocol has no password: whoever reaches this port controls the run\n");
         tell_symbols(args, NULL);
         return;
     }

@@ -2,6 +2,8 @@
 #include "cli/meter.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { LONG_WAIT = 24 * 3600 }; /* a longer time left is not worth a line */
@@ -9,7 +11,11 @@ enum { LONG_WAIT = 24 * 3600 }; /* a longer time left is not worth a line */
 static bool enabled;
 
 void wg_meter_enable(void) { enabled = true; }
-bool wg_meter_on(void) { return enabled && isatty(STDERR_FILENO); }
+bool wg_meter_on(void)
+{
+    const char *terminal = getenv("TERM");
+    return enabled && isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
 
 wg_meter wg_meter_begin(const char *what, uint64_t from, uint64_t most)
 {

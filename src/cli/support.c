@@ -11,6 +11,7 @@
 #include <string.h>
 #include <waitgate/waitgate.h>
 
+#include "arch/arch.h"
 #include "backend/coverage.h"
 #include "isa/config_fields.h"
 #include "isa/isa.h"
@@ -197,7 +198,7 @@ static void put_row(wg_text *out, wg_json *j, wg_device *const dev[2], const wg_
         if (exists)
             try_all(&c, dev[arch], (wg_arch_id)arch, insn[arch]);
         if (exists && j)
-            cell_json(j, arch == WG_ARCH_WH ? "wh" : "bh", &c);
+            cell_json(j, wg_arch_of(arch)->name, &c);
         if (j)
             continue;
         wg_textf(out, " ");

@@ -127,7 +127,7 @@ static void test_usage_errors(void **state)
     expect_error(RUN("run", "kernel.elf"), "which core");
     expect_error(RUN("run", "/nonexistent/a.tasm"), "No such file");
     expect_error(RUN("run", "--brisc", "/nonexistent/b.elf"), "No such file");
-    expect_error(RUN("--json"), "a command comes first");
+    expect_error(RUN("--stats"), "a command comes first");
     outcome o = run_words((const char *[]){"waitgate", NULL});
     assert_int_equal(o.status, 6);
     expect_says(&o.error, "usage: waitgate COMMAND");
