@@ -211,7 +211,7 @@ def coloured(d, *args, **env):
     """The coloured parts of the output on a terminal: [(sequence, text)], and the whole without colour."""
     command = ["/usr/bin/env", "-u", "NO_COLOR", "TERM=xterm", *(f"{k}={v}" for k, v in env.items()), WAITGATE, *map(str, args)]
     out = suite.at_terminal(command)[1].decode()
-    out = re.sub(r"\r\x1b\[K[^\r\n]*", "", out).replace("\r", "")  # the progress of a slow host
+    out = re.sub(r"\r\x1b\[K(?:[^\r\n]*(?=\r\x1b\[K))?", "", out).replace("\r", "")  # the progress of a slow host
     return re.findall(r"\x1b\[([\d;]+)m([^\x1b]+)\x1b\[0m", out), re.sub(r"\x1b\[[\d;]*m", "", out), "\x1b" in out
 
 
