@@ -11,6 +11,8 @@
 #include "cli/chip_yaml.h"
 #include "cli/commands.h"
 #include "cli/diff.h"
+#include "cli/metal_run.h"
+#include "cli/ranks.h"
 #include "elf/elf.h"
 
 /* ---- ELF files (src/elf) ---- */
@@ -36,6 +38,8 @@ uint32_t wg_elf_entry(const wg_elf *elf) { return (void)elf, 0; }
 const char *wg_elf_name(const wg_elf *elf) { return (void)elf, ""; }
 size_t wg_elf_segments(const wg_elf *elf) { return (void)elf, 0; }
 const wg_elf_segment *wg_elf_segment_at(const wg_elf *elf, size_t index) { return (void)elf, (void)index, NULL; }
+size_t wg_elf_symbols(const wg_elf *elf) { return (void)elf, 0; }
+const wg_elf_symbol *wg_elf_symbol_at(const wg_elf *elf, size_t index) { return (void)elf, (void)index, NULL; }
 const wg_elf_symbol *wg_elf_symbol_named(const wg_elf *elf, const char *name) { return (void)elf, (void)name, NULL; }
 const wg_elf_symbol *wg_elf_function(const wg_elf *elf, uint32_t address) { return (void)elf, (void)address, NULL; }
 bool wg_elf_section(const wg_elf *elf, const char *name, uint32_t *address, uint32_t *bytes)
@@ -79,6 +83,20 @@ void wg_chip_complain(wg_chip_file *file, wg_chip_mark mark, const char *format,
     (void)file, (void)mark, (void)format;
 }
 
+/* No chip file was read, so none has programs of tt-metal (src/cli/metal_run.c). */
+size_t wg_metal_kernel_tiles(const wg_chip_file *file) { return (void)file, 0; }
+bool wg_metal_open(wg_chip_run *r, wg_text *error) { return (void)r, (void)error, false; }
+bool wg_metal_start(wg_chip_run *r, wg_text *error) { return (void)r, (void)error, false; }
+void wg_metal_close(wg_metal_run *m) { (void)m; }
+wg_metal_turn wg_metal_look(wg_chip_run *r, wg_text *error) { return (void)r, (void)error, WG_METAL_FAILED; }
+size_t wg_metal_state_bytes(const wg_metal_run *m) { return (void)m, 0; }
+void wg_metal_state_save(const wg_metal_run *m, void *to) { (void)m, (void)to; }
+void wg_metal_state_load(wg_metal_run *m, const void *from) { (void)m, (void)from; }
+bool wg_metal_end(wg_chip_run *r, wg_text *error) { return (void)r, (void)error, true; }
+bool wg_metal_as_expected(const wg_metal_run *m) { return (void)m, true; }
+void wg_metal_report_text(const wg_metal_run *m, wg_text *out) { (void)m, (void)out; }
+void wg_metal_report_json(const wg_metal_run *m, wg_json *j) { (void)m, (void)j; }
+
 /* ---- Saved runs (src/cli/diff_read.c), the prompt (src/cli/debug.c) ---- */
 
 bool wg_saved_run_read(wg_saved_run *run, const char *path, wg_text *error)
@@ -96,7 +114,11 @@ int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error)
     return WG_EXIT_ERROR;
 }
 
-/* ---- Other processes ---- */
+/* ---- Other processes (src/cli/ranks.c) ---- */
+
+wg_transport *wg_ranks_open(wg_text *error) { return (void)error, NULL; }
+void wg_ranks_close(wg_transport *ranks, int status, wg_text *error) { (void)ranks, (void)status, (void)error; }
+void wg_ranks_forget(void) {}
 
 static int not_here(void)
 {
