@@ -117,6 +117,12 @@ with tempfile.TemporaryDirectory() as scratch:
     example = pathlib.Path(sys.argv[2]) / "examples/deadlock.tasm"
     out = sh(d / "tools", d / "no.elf", example, env=dict(os.environ, LD_LIBRARY_PATH=str(pc.parent.parent)))
     check(re.search(r"no\.elf.*\nttnop\n3 .*hangs after 12 cycles", out), f"the program with tools says {out!r}")
+    # The same, linked statically with what pkg-config names.
+    private = sh("pkg-config", "--static", "--libs", "waitgate-tools", env=env).split()
+    tools_archive = next((d / "root").rglob("libwaitgate_tools.a"))
+    sh("gcc", "-std=c11", d / "tools.c", "-o", d / "static_tools", "-I", prefix / "include", tools_archive, *(f for f in private if f != "-lwaitgate_tools"))
+    check("libwaitgate" not in sh("ldd", d / "static_tools"), "the static program needs the shared library")
+    check("hangs after 12 cycles" in sh(d / "static_tools", d / "no.elf", example), "the program with tools that was linked statically")
     # A project of CMake.
     (d / "project").mkdir()
     (d / "project/CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(user C)\n"
@@ -126,8 +132,14 @@ with tempfile.TemporaryDirectory() as scratch:
     sh("cmake", "--build", d / "project/build")
     check(sh(d / "project/build/user") == f"{version} 1 7\n", "the program that CMake built")
     check("hangs after 12 cycles" in sh(d / "project/build/tools", "no.elf", example), "the program with tools that CMake built")
-    versions = sh("readelf", "--dyn-syms", "-W", next((d / "root").rglob("libwaitgate.so")))
-    check(re.search(r" wg_create@@WAITGATE_0$", versions, re.M) and not re.search(r"GLOBAL DEFAULT +\d+ (?!wg_|WAITGATE)", versions), "symbols have no version, or more than the public ones")
+    headers = "".join(p.read_text() for p in (prefix / "include/waitgate").glob("*.h"))
+    for name in ("libwaitgate.so", "libwaitgate_tools.so"):
+        versions = sh("readelf", "--dyn-syms", "-W", next((d / "root").rglob(name)))
+        exported = set(re.findall(r"GLOBAL DEFAULT +\d+ (\w+)@@WAITGATE_0$", versions, re.M))
+        others = re.findall(r"GLOBAL DEFAULT +\d+ (?!WAITGATE)([\w@.]+)$", versions, re.M)
+        check("wg_create" in exported and set(others) <= {f"{e}@@WAITGATE_0" for e in exported}, f"{name}: symbols without a version: {others}")
+        private = {e for e in exported if not re.search(rf"\b{e}\(", headers)}
+        check(not private, f"{name} exports what no header declares: {private}")
     (d / "kernel.c").write_text(KERNEL)
     for arch in ("BH", "WH"):
         sh("riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O2", "-Wall", "-Werror", "-ffreestanding", f"-DWG_ARCH_{arch}",
