@@ -276,14 +276,23 @@ static void zsh(wg_text *out)
     wg_textf(out, "esac\n");
 }
 
+/* In single quotes. */
+static void fish_text(wg_text *out, const char *text)
+{
+    wg_textf(out, "'");
+    for (; *text; text++)
+        wg_textf(out, *text == '\'' || *text == '\\' ? "\\%c" : "%c", *text);
+    wg_textf(out, "'");
+}
+
 static void fish(wg_text *out)
 {
     wg_textf(out, "# fish completion for waitgate; generated\n");
     COMMANDS(i)
     {
-        wg_textf(out, "complete -c waitgate -n __fish_use_subcommand -f -a %s -d '", wg_command_info_at(i)->name);
-        zsh_text(out, wg_command_info_at(i)->summary);
-        wg_textf(out, "'\n");
+        wg_textf(out, "complete -c waitgate -n __fish_use_subcommand -f -a %s -d ", wg_command_info_at(i)->name);
+        fish_text(out, wg_command_info_at(i)->summary);
+        wg_textf(out, "\n");
     }
     COMMANDS(i)
     {
@@ -292,6 +301,8 @@ static void fish(wg_text *out)
             const wg_option_info *o = wg_option_info_at(k);
             wg_textf(out, "complete -c waitgate -n '__fish_seen_subcommand_from %s' -l %s", wg_command_info_at(i)->name,
                      o->name);
+            wg_textf(out, " -d ");
+            fish_text(out, o->help);
             wg_text words = {0};
             if (words_of(&words, o))
                 wg_textf(out, " -x -a '%s'", wg_text_of(&words));

@@ -69,6 +69,25 @@ def shows(command, pattern, seconds=60):
     assert re.search(pattern, text), text[-500:]
 
 
+def answers(command, dialogue, seconds=30):
+    """What is typed at a terminal is answered by a text that contains the pattern."""
+    child, terminal = pty.fork()
+    if not child:
+        os.execvp(command[0], [str(word) for word in command])
+    try:
+        for typed, pattern in dialogue:
+            os.write(terminal, typed.encode())
+            text, end = b"", time.monotonic() + seconds
+            while not re.search(pattern, text):
+                assert time.monotonic() < end, (typed, pattern, text[-500:])
+                if select.select([terminal], [], [], 1)[0]:
+                    text += os.read(terminal, 4096)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(terminal)
+
+
 def run():
     """Runs them all, prints the failures and `N passed, N failed`, and ends the script."""
     passed = failed = 0

@@ -129,6 +129,32 @@ def other_completions(d):
 
 
 @test
+def zsh_and_fish_complete_values(d):
+    """As their users see it, in the shells themselves."""
+    assert shutil.which("fish") and shutil.which("zsh"), "scripts/setup --test installs them"
+    (d / "waitgate.fish").write_text(run("--help-completion", "fish"))
+    (d / "_waitgate").write_text(run("--help-completion", "zsh"))
+    home = dict(os.environ, HOME=str(d), TERM="xterm", PATH=f"{pathlib.Path(WAITGATE).resolve().parent}:{os.environ['PATH']}")
+
+    def fish(line):
+        done = subprocess.run(["fish", "-c", f"source waitgate.fish; complete -C '{line}'"], cwd=d, capture_output=True, text=True, env=home)
+        return dict((*one.split("\t"), "")[:2] for one in done.stdout.splitlines())
+
+    setup = (f"PS1=; unsetopt beep prompt_sp prompt_cr; fpath=({d} $fpath); autoload -U compinit; compinit -u -D; bindkey '^I' complete-word; "
+             "print REA''DY\n")
+
+    assert fish("waitgate ru") == {"run": re.search(r"^  run +(.*)", run("--help"), re.M)[1]}, fish("waitgate ru")
+    assert fish("waitgate run --prof")["--profile"].startswith("timing from the documentation only")
+    for line, found in (("waitgate run --profile s", {"silicon"}), ("waitgate run --stop-on un", {"undefined", "unimplemented"}),
+                        ("waitgate explain latched", {"latched-wait"}), ("waitgate explain data-r", {"data-race"}),
+                        ("waitgate isa STALLW", {"STALLWAIT"})):
+        assert set(fish(line)) == found, (line, fish(line))
+        whole = os.path.commonprefix(sorted(found)) if len(found) == 1 else "unimplemented"
+        suite.answers(["env", f"HOME={d}", "TERM=dumb", f"PATH={home['PATH']}", "zsh", "-f", "-i"],
+                      ((setup, b"READY"), (line + "\t", whole.encode())))
+
+
+@test
 def clauses_page(d):
     """Every clause is shown by the tests that the page names, and by no others."""
     r = subprocess.run([ROOT / "scripts/clauses", "--check"], capture_output=True, text=True)
