@@ -225,6 +225,12 @@ def topologies(d):
             assert status == 0 and json.loads(out)["links"] == said["links"], (name, err)
 
 
+def connections(d, topology):
+    """Each link as two pairs, chip and channel."""
+    said = json.loads(run(d, f"topology: {topology}\n", "--json")[1])
+    return [tuple((e["chip"], e["channel"]) for e in link["ends"]) for link in said["links"]]
+
+
 @test
 def meshes(d):
     """Mesh graph descriptors: lines and rings in each dimension; unsupported and wrong input gives an error message."""
@@ -250,13 +256,63 @@ top_level_instance {{ mesh {{ mesh_descriptor: "M0" mesh_id: 0 }} }}
         said = json.loads(out)
         assert (len(said["chips"]), len(said["links"])) == (chips, links) and said["arch"] == ("wh" if arch[0] == "W" else "bh"), said["links"]
     good = text.format(arch="BLACKHOLE", dims="2, 2", types="", count=2)
-    for wrong, words_ in ((good + good, "several meshes"), (good + "graph_descriptors { name: \"G\" }", "not supported"),
+    express = good.replace("channels {", "express_connections { src: 0 dst: 3 }\n  channels {")
+    (d / "m.textproto").write_text(express)
+    assert connections(d, "m.textproto")[-2:] == [((0, 4), (3, 4)), ((0, 5), (3, 5))]
+    for wrong, words_ in ((good + good, "two descriptors have the same name"), (good + "switch_descriptors { name: \"S\" }", "not supported"),
                           (good.replace("BLACKHOLE", "QUASAR"), "a mesh has `arch`"), (good.replace("2, 2", "2, 0"), "up to three sizes"),
                           (good[:-3], "it ends too early"), (good + "}", "a bracket is closed"), ("", "`mesh_descriptors` is missing"),
+                          (good.replace("mesh_id: 0", ""), "an instance has an id"), (good.replace("M0", "M1", 1), "does not exist"),
+                          (express.replace("dst: 3", "dst: 4"), "chips of its mesh"), (good.replace("2, 2", "64, 65"), "at most 4096"),
+                          ("a { " * 20, "nested too deeply"), ("a: b " * 300000, "too long"), (good.split("top_level")[0], "is missing"),
                           (good.replace("count: 2", "count: 9"), "too few channels")):
         (d / "m.textproto").write_text(wrong)
         status, out, err = run(d, "topology: m.textproto\n")
         assert status == 6 and (words_ in err or "no Ethernet channel" in err), (wrong, err)
+
+
+@test
+def graphs_of_meshes(d):
+    """Several meshes: connections between chips, between meshes, of all with all, and graphs within graphs."""
+    meshes = "".join(f"mesh_descriptors {{ name: \"{name}\" arch: BLACKHOLE device_topology {{ dims: [ {dims} ] }} channels {{ count: 1 }} }}\n"
+                     for name, dims in (("M0", "1, 2"), ("M1", "1, 1")))
+    instances = "".join(f"instances {{ mesh {{ mesh_descriptor: \"{name}\" mesh_id: {i} }} }}\n" for i, name in enumerate(("M0", "M0", "M1")))
+    top = "top_level_instance { graph { graph_descriptor: \"%s\" graph_id: 0 } }\n"
+
+    def graph(name, within):
+        return f"graph_descriptors {{ name: \"{name}\" type: \"FABRIC\" {within} }}\n"
+
+    def nodes(*of, count):
+        return "connections { " + "".join(f"nodes {{ mesh {{ mesh_descriptor: \"{n}\" mesh_id: {i} {more} }} }} " for n, i, more in of) + \
+            f"channels {{ count: {count} policy: STRICT }} directional: false }}\n"
+
+    def built(text):
+        (d / "m.textproto").write_text(text)
+        return connections(d, "m.textproto")
+    inside = [((0, 0), (1, 0)), ((2, 0), (3, 0))]
+    exact = nodes(("M0", 0, "device_id: 1"), ("M0", 1, "device_id: 0"), count=2)
+    assert built(meshes + graph("G", instances + exact) + top % "G") == inside + [((1, 1), (2, 1)), ((1, 2), (2, 2))]
+    spread = nodes(("M0", 0, ""), ("M0", 1, ""), count=3) + nodes(("M0", 1, ""), ("M1", 2, ""), count=1)
+    assert built(meshes + graph("G", instances + spread) + top % "G") == inside + [
+        ((0, 1), (2, 1)), ((1, 1), (3, 1)), ((0, 2), (2, 2)), ((2, 3), (4, 0))]
+    every = "graph_topology: { layout_type: ALL_TO_ALL channels { count: 1 } }"
+    flat = built(meshes + graph("G", instances + every) + top % "G")
+    assert flat[2:] == [((0, 1), (2, 1)), ((0, 2), (4, 0)), ((2, 2), (4, 1))], flat
+    outer = "instances { graph { graph_descriptor: \"G\" graph_id: 0 } } instances { graph { graph_descriptor: \"G\" graph_id: 1 } }"
+    deep = "connections { nodes { graph { graph_descriptor: \"G\" graph_id: 0 mesh { mesh_descriptor: \"M1\" mesh_id: 2 } } } " \
+        "nodes { graph { graph_descriptor: \"G\" graph_id: 1 mesh { mesh_descriptor: \"M0\" mesh_id: 1 device_id: 1 } } } channels { count: 1 } }"
+    nested = built(meshes + graph("G", instances) + graph("H", outer + deep) + top % "H")
+    assert nested == inside + [((5, 0), (6, 0)), ((7, 0), (8, 0)), ((4, 0), (8, 1))], nested
+    for within, words_ in ((instances + exact.replace("device_id: 1", "device_id: 2"), "that its graph does not have"),
+                           (instances + exact.replace("count: 2", ""), "a connection has `nodes`"), ("", "a graph has `instances`"),
+                           (instances + every.replace("ALL_TO_ALL", "STAR"), "ALL_TO_ALL"), (instances + exact.replace("mesh_id: 1", "mesh_id: 7"), "does not have"),
+                           ("instances { graph { graph_descriptor: \"G\" graph_id: 0 } }", "contain each other"),
+                           (instances.replace("M1", "M2"), "does not exist")):
+        (d / "m.textproto").write_text(meshes + graph("G", within) + top % "G")
+        status, out, err = run(d, "topology: m.textproto\n")
+        assert status == 6 and words_ in err, (within, err)
+    (d / "m.textproto").write_text(meshes.replace("BLACKHOLE", "WORMHOLE_B0", 1) + graph("G", instances) + top % "G")
+    assert "one architecture" in run(d, "topology: m.textproto\n")[2]
 
 
 @test
