@@ -10,6 +10,7 @@
  * Settings for hosts are skipped (host_topology, pinnings, policies); switches are refused.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,7 +292,8 @@ static void place(mesh *m, size_t at, part *p, unsigned depth)
         m->error = what ? "graphs contain each other" : "an instance is a mesh or a graph";
         return;
     }
-    memcpy(p->descriptor, value(m, what, of_mesh ? "mesh_descriptor" : "graph_descriptor"), sizeof p->descriptor - 1);
+    snprintf(p->descriptor, sizeof p->descriptor, "%s",
+             value(m, what, of_mesh ? "mesh_descriptor" : "graph_descriptor"));
     if (!number(m, what, of_mesh ? "mesh_id" : "graph_id", UINT16_MAX, &p->id)) {
         m->error = "an instance has an id";
         return;

@@ -493,6 +493,19 @@ def hostile_files(d):
             text[at:at + rng.randrange(3)] = rng.choice(["", "-", "[", "}", "99999999999", "e", ": ", "\n", "&a ", "*a", "0x", text[at]])
         status, out, err = run(d, "".join(text), "--max-cycles", 20000)
         assert status in (0, 2, 3, 5, 6) and (status != 6 or err), (i, status, err, "".join(text))
+    graph = ("mesh_descriptors { name: \"M\" arch: BLACKHOLE device_topology { dims: [ 2, 2 ] } channels { count: 1 } }\n"
+             "graph_descriptors { name: \"G\" instances { mesh { mesh_descriptor: \"M\" mesh_id: 0 } } instances { mesh { mesh_descriptor: \"M\" mesh_id: 1 } }\n"
+             "connections { nodes { mesh { mesh_descriptor: \"M\" mesh_id: 0 } } nodes { mesh { mesh_descriptor: \"M\" mesh_id: 1 device_id: 3 } } channels { count: 2 } } }\n"
+             "top_level_instance { graph { graph_descriptor: \"G\" graph_id: 0 } }\n")
+    (d / "graph.yaml").write_text("topology: graph.textproto\n")
+    for i in range(100):
+        text = list(graph)
+        for _ in range(rng.randrange(1, 5)):
+            at = rng.randrange(len(text))
+            text[at:at + rng.randrange(12)] = rng.choice(["", "{", "}", "[", "\"", "9999", " M ", "\n", "#", text[at]])
+        (d / "graph.textproto").write_text("".join(text))
+        r = subprocess.run([WAITGATE, "run", d / "graph.yaml"], capture_output=True, text=True, timeout=60)
+        assert r.returncode in (0, 6) and (r.returncode == 0 or r.stderr), (i, r, "".join(text))
     deep = "topology: n300\nchips: " + "[" * 500 + "]" * 500
     assert "nested deeper" in run(d, deep)[2]
     many = "a: &a [" + ",".join(["1"] * 300) + "]\nchips:\n" + "".join(f"  - {{chip: {{from: 0, to: 4095}}, tiles: []}}\n" for _ in range(40))
