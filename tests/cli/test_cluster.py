@@ -677,6 +677,28 @@ def sweeps(d):
 
 
 @mpi_test
+def job_scripts(d):
+    """The job scripts do their work, on as many processes as the scheduler gives them: here two."""
+    elfs(d)
+    shutil.copy(EXAMPLES / "galaxy_ring.yaml", d)
+    (d / "tests").mkdir()
+    shutil.copy(ROOT / "examples/hello.tasm", d / "tests")
+    shutil.copy(ROOT / "examples/deadlock.tasm", d / "tests")
+    (d / "mpirun").write_text(f'#!/bin/sh\nexec {MPIRUN} -n 2 "$@"\n')
+    (d / "mpirun").chmod(0o755)
+    env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+           "PATH": f"{d}:{os.path.dirname(WAITGATE)}:{os.environ['PATH']}"}
+
+    def job(name, *words_):
+        return subprocess.run(["sh", ROOT / "examples" / name, *map(str, words_)], cwd=d, env=env, capture_output=True, text=True, timeout=300)
+    r = job("galaxy.slurm")
+    assert r.returncode == 0 and len(json.loads(r.stdout)["chips"]) == 32 and words(d / "galaxy-31.bin") == [0, 0x600D], r
+    r = job("sweep.slurm", "tests", d / "tests/hello.tasm")
+    assert r.returncode == 3 and "1 passed, 1 failed" in r.stdout and 'name="tests/deadlock.tasm"' in (d / "results.xml").read_text(), r
+    assert json.loads((d / "timings.json").read_text())["timings"] > 0
+
+
+@mpi_test
 def a_process_dies(d):
     """The run ends within seconds, and reports why."""
     build(d, "count", "int main(void)\n{\n    for (u32 i = 0;; i++)\n        WORD(0x28000) = i;\n}\n", 0x18000)
