@@ -84,6 +84,9 @@ typedef enum wg_event_kind {
                             sending tile << 48, parent: the cycle in which it left, word: links it took | cycles for
                             which it waited for links << 8, part: as above */
     WG_EV_TOUCH_L1, /* for wg_observe(): of WG_EV_TOUCH only those of L1, which cost less. No event has this kind */
+    WG_EV_UNMET,    /* a latched wait for several things: a: those that have not held since it was latched (STALLWAIT:
+                       conditions, SEMWAIT: semaphores), whenever they become fewer; b: the agent that must act for the
+                       lowest of them; word, id */
     WG_EV_COUNT
 } wg_event_kind;
 #define WG_EV_BIT(kind) (UINT64_C(1) << (kind))

@@ -33,8 +33,7 @@ wg_wait_cost *wg_profile_waits(const wg_costs *p, size_t *count)
     *count = 0;
     for (size_t i = 0; rows && i < p->table.count; i++) {
         const wg_cost *c = &p->table.cost[i];
-        bool holds =
-            c->doing == WG_DOING_STALL + WG_STALL_LATCHED_WAIT || c->doing == WG_DOING_STALL + WG_STALL_LATCH_OCCUPIED;
+        const bool holds = wg_profile_is_latched(c);
         if (!wg_track_is_thread(c->track) || !is_wait(c->word) || (c->doing != WG_DOING_WORK && !holds))
             continue;
         size_t k = 0;
@@ -125,6 +124,8 @@ void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool 
     wg_json_uint(j, "times", c->times);
     if (c->holder < WG_AGENT_COUNT)
         wg_json_text(j, "holder", wg_agent_name(c->holder));
+    if (*wg_profile_awaited(s, c, name, sizeof name))
+        wg_json_text(j, "condition", name);
     if (c->tile)
         tile_json(s, "other_tile", c->tile - 1u, j);
     if (c->address)

@@ -48,6 +48,10 @@ wg_profile_at wg_profile_at_of(const wg_source *source);
 wg_profile_at wg_profile_place(wg_session *s, const wg_cost *c);
 void wg_profile_insn(wg_session *s, const wg_cost *c, char *room, size_t bytes);
 enum { WG_CAUSE_MAX = 256 };
+/* A latched wait holds the thread. */
+bool wg_profile_is_latched(const wg_cost *c);
+/* What that wait is for, "MATH" or "SEMAPHORE_1"; "" if it is for several things at once. Returns `room`. */
+const char *wg_profile_awaited(const wg_session *s, const wg_cost *c, char *room, size_t bytes);
 void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes);
 /* Is it a wait for pages, or for space, in a circular buffer of tt-metal's kernels? */
 bool wg_profile_buffer(const wg_session *s, const wg_cost *c, unsigned *cb, bool *space);

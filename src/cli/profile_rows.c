@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "isa/asm.h"
+#include "isa/waits.h"
 
 wg_source wg_profile_source(wg_session *s, const wg_cost *c)
 {
@@ -81,6 +82,32 @@ static void polling_cause(wg_session *s, const wg_cost *c, char *room, size_t by
         snprintf(room + n, bytes - (size_t)n, " (%s%s%s)", wg_agent_name(c->holder), *at ? " at " : "", at);
 }
 
+bool wg_profile_is_latched(const wg_cost *c)
+{
+    return wg_track_is_thread(c->track) &&
+           (c->doing == WG_DOING_STALL + WG_STALL_LATCHED_WAIT || c->doing == WG_DOING_STALL + WG_STALL_LATCH_OCCUPIED);
+}
+
+const char *wg_profile_awaited(const wg_session *s, const wg_cost *c, char *room, size_t bytes)
+{
+#define SYMBOL(id, symbol, bit) [bit] = #symbol,
+    static const char *const conditions[2][16] = {
+        [WG_ARCH_BH] = {WG_EACH_WAIT_BH(SYMBOL)}, [WG_ARCH_WH] = {WG_EACH_WAIT_WH(SYMBOL)}};
+#undef SYMBOL
+    const unsigned mask = c->resource, bit = mask ? (unsigned)__builtin_ctz(mask) : 0;
+    const char *name = NULL;
+    room[0] = 0;
+    if (!wg_profile_is_latched(c) || !mask || mask & (mask - 1))
+        return room;
+    if (wg_opcode(c->word) == WG_OPCODE_STALLWAIT)
+        name = conditions[s->desc.arch == WG_ARCH_WH ? WG_ARCH_WH : WG_ARCH_BH][bit];
+    if (name)
+        snprintf(room, bytes, "%s", name);
+    else if (wg_opcode(c->word) == WG_OPCODE_SEMWAIT)
+        snprintf(room, bytes, "SEMAPHORE_%u", bit);
+    return room;
+}
+
 /* "executing", "unit-busy (matrix)", "waiting for tile 1-2 (0x00030000)" … */
 void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
 {
@@ -89,8 +116,9 @@ void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
                                          [WG_FLIGHT_ANSWER] = "answer from tile %u-%u",
                                          [WG_FLIGHT_BOTH] = "request to %u-%u and its answer"};
     const unsigned width = s->chip_width ? s->chip_width : 1, other = c->tile ? c->tile - 1u : 0;
-    char name[64];
-    const char *text = wg_doing_name(c->track, c->doing, name, sizeof name);
+    char name[64], what[24];
+    const char *text = wg_doing_name(c->track, c->doing, name, sizeof name),
+               *awaited = wg_profile_awaited(s, c, what, sizeof what);
     bool polls = c->doing == WG_DOING_POLLING && c->address;
     if (wg_track_is_niu(c->track) && !c->tile)
         snprintf(room, bytes, "%s under way", wg_flight_name(c->doing));
@@ -104,9 +132,9 @@ void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
     else if (polls)
         polling_cause(s, c, room, bytes);
     else if (c->holder < WG_AGENT_COUNT)
-        snprintf(room, bytes, "%s (%s)", text, wg_agent_name(c->holder));
+        snprintf(room, bytes, "%s%s%s (%s)", text, *awaited ? " " : "", awaited, wg_agent_name(c->holder));
     else
-        snprintf(room, bytes, "%s", text);
+        snprintf(room, bytes, "%s%s%s", text, *awaited ? " " : "", awaited);
 }
 
 /* ---- Rows ---- */
@@ -124,6 +152,8 @@ static int by_line(const void *left, const void *right)
         return x < y ? -1 : 1;
     if (a->cost.tile != b->cost.tile)
         return a->cost.tile < b->cost.tile ? -1 : 1;
+    if (wg_profile_is_latched(&a->cost) && a->cost.resource != b->cost.resource)
+        return a->cost.resource < b->cost.resource ? -1 : 1;
     int files = strcmp(a->at.file ? a->at.file : "", b->at.file ? b->at.file : "");
     if (files)
         return files;

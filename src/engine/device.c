@@ -122,6 +122,7 @@ wg_status wg_reset(wg_device *dev)
     dev->tile->perturbed = perturbed;
     wg_fast_update(dev->tile);
     memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
+    memset(dev->tile->unmet, 0xFF, sizeof dev->tile->unmet);
     wg_findings_clear(dev);
     dev->tile->regions.niu.coordinate = place;
     wg_tile_reset(dev->tile);
@@ -399,6 +400,7 @@ static void update_watched(wg_device *dev)
     wg_fast_update(dev->tile);
     wg_threads_listen(&dev->tile->sched);
     memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
+    memset(dev->tile->unmet, 0xFF, sizeof dev->tile->unmet);
     wg_reach(dev);
 }
 

@@ -125,9 +125,34 @@ static inline bool semaphore_ready(const wg_sync *sync, const wg_latch *l)
     return !((l->conditions & 1 && !sync->value[s]) || (l->conditions & 2 && sync->value[s] >= sync->max[s]));
 }
 
+/*
+ * Reports which of several things a wait is still for. What has held once does not count again, so that only becoming true
+ * matters, which wakes the thread.
+ */
+static void note_unmet(wg_tile *t, unsigned thread, const wg_latch *l)
+{
+    const unsigned all = l->kind == WG_LATCH_STALLWAIT ? l->conditions
+                         : l->kind == WG_LATCH_SEMWAIT ? l->semaphores
+                                                       : 0;
+    uint8_t holder = WG_AGENT_NONE;
+    if (!(all & (all - 1)))
+        return;
+    const uint16_t left = t->unmet[thread] & unmet(t, thread, l, true, &holder);
+    if (!left || left == t->unmet[thread])
+        return;
+    t->unmet[thread] = left;
+    holder = WG_AGENT_NONE;
+    if (l->kind == WG_LATCH_STALLWAIT)
+        keeps_waiting(t, thread, t->arch->wait_conditions[__builtin_ctz(left)], &holder);
+    WG_EMIT(t, WG_EV_UNMET, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc,
+            .thread = (uint8_t)thread, .a = left, .b = holder);
+}
+
 bool wg_gate_latch(wg_tile *t, unsigned thread, bool observed)
 {
     wg_latch *l = &t->frontend[thread].latch;
+    if (observed && wg_watched(t, WG_EV_UNMET))
+        note_unmet(t, thread, l);
     if (l->kind == WG_LATCH_SEMWAIT && l->semaphores && !(l->semaphores & (l->semaphores - 1))) {
         l->holder = WG_AGENT_NONE;
         if (!semaphore_ready(&t->backend.sync, l))
@@ -187,6 +212,7 @@ static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool obs
     uint32_t word = insn->word;
     uint16_t block = (uint16_t)WG_GET(STALLWAIT, stall_res, word);
     *l = (wg_latch){.id = insn->id, .word = word, .pc = insn->pc, .kind = WG_LATCH_STALLWAIT};
+    t->unmet[insn->thread] = UINT16_MAX;
     l->block = block == 0x1FF ? block | WG_BLOCK_ALL_NINE : block ? block : WG_B6;
     f->blocks_all = block == 0x1FF;
     if (insn->op == WG_I_STALLWAIT) {

@@ -83,6 +83,8 @@ struct wg_tile {
     uint64_t expander_stalled[WG_THREADS]
                              [2]; /* since when, for observers: MOP Expander, Replay Expander; 0: it is not */
     wg_unconsumed unconsumed[WG_CORES];
+    uint16_t
+        unmet[WG_THREADS]; /* for observers: what the latched wait is still for, see WG_EV_UNMET; all ones: anything */
 
     /* State. */
     wg_schedule sched;

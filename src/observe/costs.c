@@ -28,7 +28,7 @@ static void spend(wg_costs *p, uint64_t from, uint64_t to, const wg_cost *what)
     wg_cost c = *what;
     wg_chain_note(&p->chain, from, to, what);
     c.cycles = counted(p, from, to);
-    c.times = 1;
+    c.times = !p->cutting;
     if (c.cycles)
         wg_cost_add(&p->table, &c);
 }
@@ -313,8 +313,12 @@ static void gate_spends(wg_costs *p, const wg_interval *i)
         c.resource = i->stall.resource;
         c.holder = i->stall.holder;
         bool latched = i->stall.reason == WG_STALL_LATCHED_WAIT || i->stall.reason == WG_STALL_LATCH_OCCUPIED;
+        if (latched && p->unmet[thread]) { /* the lowest of them is charged */
+            c.resource = p->unmet[thread] & (uint16_t)-p->unmet[thread];
+            c.holder = p->unmet_by[thread];
+        }
         if (latched && wg_opcode(c.word) == WG_OPCODE_SEMWAIT)
-            c.holder = poster_of(p, i->stall.resource);
+            c.holder = poster_of(p, c.resource);
     }
     spend(p, i->from, i->to, &c);
 }
@@ -326,6 +330,7 @@ static void gate_sees(wg_costs *p, const wg_event *e, bool before)
     wg_costs_insn insn = {e->id, e->pc, e->word, e->thread, (uint8_t)e->c};
     if (e->kind == WG_EV_LATCHED) {
         p->latch[thread] = insn;
+        p->unmet[thread] = 0;
         return;
     }
     if (e->kind == WG_EV_STALL_BEGIN && e->stall.reason == WG_STALL_FIFO_FULL)
@@ -336,6 +341,21 @@ static void gate_sees(wg_costs *p, const wg_event *e, bool before)
         p->blamed[thread] = e->stall.reason == WG_STALL_LATCHED_WAIT || e->stall.reason == WG_STALL_LATCH_OCCUPIED
                                 ? p->latch[thread]
                                 : insn;
+}
+
+/* One of several things that the thread's wait is for has come true. */
+static void gate_waits_for(wg_costs *p, const wg_event *e)
+{
+    const unsigned thread = e->agent - (unsigned)WG_AGENT_THREAD0, doing = p->tracks.track[e->agent].now.doing;
+    const uint16_t before = p->unmet[thread] & (uint16_t)-p->unmet[thread], lowest = (uint16_t)(e->a & -e->a);
+    if (before != lowest &&
+        (doing == WG_DOING_STALL + WG_STALL_LATCHED_WAIT || doing == WG_DOING_STALL + WG_STALL_LATCH_OCCUPIED)) {
+        p->cutting = true;
+        wg_tracks_cut(&p->tracks, e->agent, e->cycle);
+        p->cutting = false;
+    }
+    p->unmet[thread] = (uint16_t)e->a;
+    p->unmet_by[thread] = (uint8_t)e->b;
 }
 
 /* ---- All of them ---- */
@@ -390,6 +410,9 @@ void wg_costs_event(void *user, const wg_event *e)
     } else if (e->kind == WG_EV_SEMAPHORE) {
         p->poster[e->a & 7] = e->agent;
         p->posted[e->a & 7] = e->cycle + 1;
+    } else if (gate && e->kind == WG_EV_UNMET) {
+        gate_waits_for(p, e);
+        return;
     } else if (gate && (e->kind == WG_EV_ISSUED || e->kind == WG_EV_STALL_BEGIN || e->kind == WG_EV_LATCHED)) {
         gate_sees(p, e, true);
     } else if (e->kind == WG_EV_COMPLETED && wg_track_is_unit(e->agent)) {

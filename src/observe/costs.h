@@ -72,6 +72,9 @@ typedef struct wg_costs {
     uint64_t from, to;                 /* the part of the run that counts; set before the run, or by the milestones */
     wg_milestone from_stone, to_stone; /* WG_MILESTONE_NONE: unused, or reached */
     wg_costs_insn latch[3];            /* the latched wait of each thread */
+    uint16_t unmet[3];                 /* what it is still for, as in WG_EV_UNMET; 0: one thing, or not known */
+    uint8_t unmet_by[3];               /* … and the agent that must act for the lowest of these */
+    bool cutting;                      /* the present interval goes on with another of them */
     wg_costs_insn blamed[3];           /* owner of each gate's current stall */
     wg_costs_insn arriving[3];         /* instruction that arrived at an empty gate */
     wg_costs_unit unit[WG_TRACKS];     /* of units */
@@ -88,7 +91,7 @@ typedef struct wg_costs {
 } wg_costs;
 #define WG_COSTS_EVENTS \
     (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_LATCHED) | WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_CORE_REQUEST) | \
-     WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_TOUCH_L1) | WG_PACKETS_EVENTS)
+     WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_UNMET) | WG_EV_BIT(WG_EV_TOUCH_L1) | WG_PACKETS_EVENTS)
 
 void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held);
 /* The tile's place in its chip; `alone`: there is no chip. */

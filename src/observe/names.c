@@ -52,7 +52,8 @@ static const char *const event_names[WG_EV_COUNT] = {[WG_EV_PUSHED] = "pushed",
                                                      [WG_EV_TRACKED] = "tracked",
                                                      [WG_EV_HOST] = "host",
                                                      [WG_EV_NOC_SENT] = "noc-sent",
-                                                     [WG_EV_NOC_ARRIVED] = "noc-arrived"};
+                                                     [WG_EV_NOC_ARRIVED] = "noc-arrived",
+                                                     [WG_EV_UNMET] = "unmet"};
 
 static const struct {
     const char *name, *text;

@@ -132,14 +132,20 @@ void wg_tracks_event(wg_tracks *t, const wg_event *e)
     }
 }
 
+void wg_tracks_cut(wg_tracks *t, unsigned track, uint64_t cycle)
+{
+    wg_interval *now = &t->track[track].now;
+    if (cycle <= now->from)
+        return;
+    now->to = cycle;
+    t->fn(t->user, now);
+    now->from = cycle;
+}
+
 void wg_tracks_end(wg_tracks *t, uint64_t cycle)
 {
     for (unsigned i = 0; i < WG_TRACKS; i++)
-        if (cycle > t->track[i].now.from) {
-            t->track[i].now.to = cycle;
-            t->fn(t->user, &t->track[i].now);
-            t->track[i].now.from = cycle;
-        }
+        wg_tracks_cut(t, i, cycle);
 }
 
 const char *wg_doing_text(unsigned track, unsigned doing)

@@ -58,6 +58,8 @@ typedef struct wg_tracks {
 /* `held` at `cycle`: bit i core i is in reset, bit 8 + i it is parked. */
 void wg_tracks_begin(wg_tracks *t, uint64_t cycle, unsigned held, wg_interval_fn fn, void *user);
 void wg_tracks_event(wg_tracks *t, const wg_event *e);
+/* Reports the track's present interval up to `cycle`; the rest of it is another. */
+void wg_tracks_cut(wg_tracks *t, unsigned track, uint64_t cycle);
 /* Closes every interval at `cycle`. */
 void wg_tracks_end(wg_tracks *t, uint64_t cycle);
 

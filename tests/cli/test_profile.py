@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`waitgate profile`: the costs add up and belong to the right line and cause, and other tools can read the files."""
 import json
+import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -249,6 +251,69 @@ def waits_that_hold_nobody(d):
     text = subprocess.run([WAITGATE, "profile", str(path)], capture_output=True, text=True).stdout
     free = sum(w["cycles"] == 0 for w in waits.values())
     assert f"{free} of 3 waits blocked nothing in this run." in text, text
+
+
+SEVERAL = """.arch ARCH
+.thread 0
+    .repeat 40
+    ttdmanop
+    .endr
+    ttsempost SEMAPHORE_1
+    .repeat 40
+    ttdmanop
+    .endr
+    ttsempost SEMAPHORE_2
+.thread 1
+    ttseminit 4, 0, SEMAPHORE_1|SEMAPHORE_2
+    ttsemwait STALL_THREAD, SEMAPHORE_1|SEMAPHORE_2, STALL_ON_ZERO
+    ttdmanop
+.thread 2
+    .repeat 20
+    ttsfpmad 1, 2, 3, 4, 0
+    .endr
+    .word 0x10180000
+    ttmuldmareg 0, 8, 1, 1
+    ttstallwait STALL_SYNC, THCON|MATH|SFPU1
+    ttsempost SEMAPHORE_3
+"""
+
+
+@test
+def each_condition_of_a_wait(d):
+    """A wait for several things is charged, cycle by cycle, to the first of them that has not held yet, and to who must act."""
+    for arch in ("bh", "wh"):
+        path = write(d, SEVERAL.replace("ARCH", arch))
+        log = subprocess.run([WAITGATE, "run", "--log", "-", "--quiet", path], capture_output=True, text=True).stdout
+        events = {(m[2], m[3], m[4]): int(m[1]) for m in re.finditer(r"^ *(\d+)  thread (\d)  (\w+) +#\d+ +0x\w+  (\w+)", log, re.M)}
+        posts = [int(m[1]) for m in re.finditer(r"^ *(\d+)  thread 0  issued +#\d+ +0x\w+  ttsempost", log, re.M)]
+        found = profile(path)
+        waits = [c for c in costs_of(found, "thread 1") if c["cause"] == "latched-wait"]
+        first = events["1", "latched", "ttsemwait"] + 1
+        # A post takes effect in the next cycle; the wait's last cycle is the one in which it is found to hold.
+        wanted = {("SEMAPHORE_1", posts[0] + 1 - first), ("SEMAPHORE_2", posts[1] + 2 - posts[0] - 1)}
+        assert {(c["condition"], c["cycles"]) for c in waits} == wanted, (arch, waits, wanted)
+        assert {c["holder"] for c in waits} == {"thread 0"}, waits
+        waits = {c["condition"]: c for c in costs_of(found, "thread 2") if c["cause"] == "latched-wait"}
+        assert set(waits) <= {"THCON", "MATH", "SFPU1"} and "MATH" in waits, waits
+        assert waits["MATH"]["holder"] == "Matrix Unit", waits
+        row, = [w for w in found["cost_profile"]["waits"] if "SEMAPHORE_1" in w["instruction"]]
+        assert (row["held"], row["executed"], row["cycles"]) == (1, 1, posts[1] + 2 - first), row
+        text = subprocess.run([WAITGATE, "profile", path], capture_output=True, text=True).stdout
+        assert "latched-wait SEMAPHORE_1 (thread 0)" in text and "latched-wait MATH (Matrix Unit)" in text, text
+
+
+@test
+def conditions_in_every_mode(d):
+    """The same charges when every part of the machine is ticked in every cycle."""
+    write(d, SEVERAL.replace("ARCH", "bh"))
+    (d / "b.bin").write_bytes(struct.pack("<5I", 4, 0, 0, 0, 3))
+    for files in ([d / "p.tasm"], ["--load", f"0x20000={d}/b.bin", *sorted(EXAMPLES.glob("matmul.*.elf"))], sorted(EXAMPLES.glob("gelu.*.elf")),
+                  sorted(EXAMPLES.glob("reduce.*.elf"))):
+        modes = [subprocess.run([WAITGATE, "profile", "--json", *map(str, files)], capture_output=True, text=True,
+                                env=dict(os.environ, **more)).stdout for more in ({}, {"WAITGATE_LOCKSTEP": "1"}, {"WAITGATE_FAST": "none"})]
+        tables = [json.loads(m)["cost_profile"]["tracks"] for m in modes]
+        assert any("condition" in c for t in tables[0] for c in t["costs"]), files
+        assert tables[0] == tables[1] == tables[2], files
 
 
 @test

@@ -87,7 +87,7 @@ const where = k => k.file ? `${base(k.file)}:${k.line}` + (k.function ? ` ${k.fu
 const cause = k => k.who && k.who.startsWith('NIU') ? k.cause + (k.other_tile ? `, ${k.other_tile}` : '') : k.cause === 'polling' && k.other_tile ?
   /^0xffb[23]/.test(k.address) ? `waiting for NoC, ${k.other_tile}` : `waiting for tile ${k.other_tile} (${k.address})` :
   k.waits_for ? `waiting for ${k.waits_for} in CB ${k.circular_buffer}${k.holder ? ` (${k.holder}${k.ended_at ? ` at ${k.ended_at}` : ''})` : ''}` :
-  k.address ? `${k.cause} ${k.address}${k.holder ? ` (${k.holder}${k.ended_at ? ` at ${k.ended_at}` : ''})` : ''}` : k.holder ? `${k.cause} (${k.holder})` : k.cause;
+  k.address ? `${k.cause} ${k.address}${k.holder ? ` (${k.holder}${k.ended_at ? ` at ${k.ended_at}` : ''})` : ''}` : [k.cause, k.condition, k.holder && `(${k.holder})`].filter(Boolean).join(' ');
 const colourName = k => WORK.includes(k.cause) ? 'work' : k.cause === 'polling' ? 'poll' : QUIET.includes(k.cause) ? 'rest' : 'stall';
 let colours = {};
 const readColours = () => {
@@ -347,6 +347,7 @@ const pick = (t, n) => {
   }
   const way = wayOfPicked();
   if (way) row('Way', wayText(way));
+  if (k.condition) row('Condition', k.condition);
   if (k.waits_for) row('Waits for', `${k.waits_for} in circular buffer ${k.circular_buffer}`);
   if (k.ended_at) row('Ended at', k.ended_at);
   if (k.address) row('Polled', k.address);
