@@ -34,26 +34,49 @@ static wg_wait_site *site_of(wg_waits *w, const wg_wait_site *like)
     return &w->site[w->count++];
 }
 
-/* Cores: fences, and the loads that drain a thread. */
+/* The conditional branch that ends a short loop around this load; 0: there is none. */
+static uint32_t branch_around(wg_device *dev, uint32_t pc)
+{
+    enum { LONGEST = 64 };
+    uint32_t word;
+    for (uint32_t at = pc; at < pc + LONGEST && wg_read(dev, at, &word, 4) == WG_OK; at += 4) {
+        const uint32_t to = at + wg_rv_imm_b(word);
+        if (wg_rv_opcode(word) == WG_RV_BRANCH && to <= pc && pc - to < LONGEST)
+            return at;
+        if (wg_rv_opcode(word) == WG_RV_JAL || wg_rv_opcode(word) == WG_RV_JALR)
+            break;
+    }
+    return 0;
+}
+
+/* Cores: fences, loads that drain a thread, and loops that read a NIU. */
 static void on_event(void *user, const wg_event *e)
 {
     wg_waits *w = user;
     wg_wait_site like = {.agent = e->agent, .core = e->agent, .pc = e->pc};
     if (e->kind == WG_EV_CORE_REQUEST) {
-        uint32_t offset = (uint32_t)e->a - pc_buffer;
-        if (e->c != WG_REQ_READ || offset < DRAIN_FIRST || offset > DRAIN_LAST)
+        const uint32_t offset = (uint32_t)e->a - pc_buffer;
+        const uint8_t path = WG_REQUEST_PATH(e->word);
+        like.drain = e->c == WG_REQ_READ && offset >= DRAIN_FIRST && offset <= DRAIN_LAST;
+        like.reads = e->c == WG_REQ_READ && (path == WG_PATH_NIU0 || path == WG_PATH_NIU1);
+        if (!like.drain && !like.reads)
             return;
-        like.drain = true;
     }
     wg_wait_site *site = e->agent < WG_CORES ? site_of(w, &like) : NULL;
     if (!site)
         return;
+    if (site->reads && !site->branch)
+        site->branch = branch_around(w->dev, site->pc);
+    if (site->reads && !site->branch)
+        return;
     site->executed += w->first;
-    for (size_t i = 0; like.drain && i < w->count;
-         i++) /* the host may rely on a core's last one, which no run here shows */
-        if (w->site[i].agent == e->agent)
-            w->site[i].kept = w->site[i].drain && &w->site[i] == site;
+    for (size_t i = 0; (like.drain || like.reads) && i < w->count; i++)
+        /* the host may rely on a core's last one, which no run here shows */
+        if (w->site[i].agent == e->agent && w->site[i].drain == like.drain && w->site[i].reads == like.reads)
+            w->site[i].kept = &w->site[i] == site;
 }
+
+static bool is_wait(const wg_wait_site *site) { return !site->reads || site->branch; }
 
 /*
  * A SEMWAIT of a thread that also gets (or posts) the semaphore keeps its count from passing zero (or its maximum).
@@ -138,20 +161,22 @@ static bool change_stream(wg_session *v, const change *c, changed *done)
 static bool change_code(wg_session *v, const change *c, changed *done)
 {
     const wg_wait_site *site = c->site;
+    const uint32_t pc = site->reads ? site->branch : site->pc;
     uint32_t word, to = NOP;
-    if (site->pc >= wg_l1_bytes(v->dev) || wg_read(v->dev, site->pc, &word, 4) != WG_OK)
+    if (pc >= wg_l1_bytes(v->dev) || wg_read(v->dev, pc, &word, 4) != WG_OK)
         return false;
     if (wg_track_is_thread(site->agent) && (!wg_rv_is_ttinsn(word) || wg_ttinsn_decode(word) != site->word))
         return false; /* an expander produced it */
-    if (wg_track_is_core(site->agent) && (word & 0x7F) != (site->drain ? OPCODE_LOAD : OPCODE_FENCE))
+    const uint32_t opcode = site->drain ? OPCODE_LOAD : site->reads ? WG_RV_BRANCH : OPCODE_FENCE;
+    if (wg_track_is_core(site->agent) && wg_rv_opcode(word) != opcode)
         return false;
     if (site->drain)
         to = (word & 0xF80) | NOP; /* li rd, 0 */
     if (c->word)
         to = wg_ttinsn_encode(c->word);
-    done->at = site->pc;
+    done->at = pc;
     done->original = word;
-    return wg_write(v->dev, site->pc, &to, 4) == WG_OK;
+    return wg_write(v->dev, pc, &to, 4) == WG_OK;
 }
 
 /* ---- One run ------------------------------------------------------------------------------------------------------ */
@@ -311,6 +336,7 @@ static bool collect(wg_session *s, wg_waits *w, uint64_t seed, wg_text *error)
     wg_costs *costs = wg_calloc(1, sizeof *costs);
     w->first = seed == 0;
     bool ok = wg_again_begin(&v, s, seed, NULL, error) && costs;
+    w->dev = v.dev;
     if (ok) {
         wg_costs_begin(costs, 0, 0);
         costs->to = UINT64_MAX;
@@ -323,6 +349,7 @@ static bool collect(wg_session *s, wg_waits *w, uint64_t seed, wg_text *error)
         wg_costs_end(costs, wg_cycle(v.dev));
         add_thread_waits(w, costs);
     }
+    w->dev = NULL;
     ok = ok && !w->failed && !costs->table.failed && !costs->chain.failed;
     if (!ok && !error->size)
         wg_textf(error, "waitgate: --waits: out of memory\n");
@@ -365,6 +392,11 @@ bool wg_waits_judge(wg_session *s, wg_text *error)
     bool ok = true;
     for (uint64_t seed = 0; ok && !w->why_not && seed < SEEDS; seed++)
         ok = collect(s, w, seed, error);
+    size_t waits = 0;
+    for (size_t i = 0; i < w->count; i++)
+        if (is_wait(&w->site[i]))
+            w->site[waits++] = w->site[i];
+    w->count = waits;
     if (ok && !w->why_not && w->count && try_change(&g, &(change){0}, &g.cycles) != GOOD)
         w->why_not = "its results depend on the timing, or --verify allows too few cycles";
     for (size_t i = 0; ok && !w->why_not && i < w->count && !error->size; i++)
@@ -394,7 +426,10 @@ static void wait_text(wg_session *s, const wg_wait_site *site, uint32_t word, ch
     if (wg_track_is_thread(site->agent))
         wg_disassemble(s->desc.arch, word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
     else
-        snprintf(room, bytes, "%s", site->drain ? "drain (tensix_sync)" : "fence");
+        snprintf(room, bytes, "%s",
+                 site->drain   ? "drain (tensix_sync)"
+                 : site->reads ? "loop that reads a NIU (barrier)"
+                               : "fence");
 }
 
 static void advice(wg_session *s, const wg_wait_site *site, wg_text *out)

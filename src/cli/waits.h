@@ -25,6 +25,8 @@ typedef struct wg_wait_site {
     uint8_t core;  /* whose program pc belongs to; WG_CORES: the host */
     uint32_t pc, word;
     bool drain;                        /* the load that waits until the thread is idle: tensix_sync */
+    bool reads;                        /* a load from a NIU … */
+    uint32_t branch;                   /* … in a loop that ends with this branch: a barrier; 0: in none, no wait */
     bool kept;                         /* needed for a reason that runs do not show */
     uint64_t executed, held;           /* held: cycles; of a thread's waits only */
     uint64_t executed_ever, held_ever; /* the same, of all timings together */
@@ -34,6 +36,7 @@ typedef struct wg_wait_site {
 } wg_wait_site;
 
 typedef struct wg_waits {
+    wg_device *dev; /* of the present run */
     wg_wait_site *site;
     size_t count, room;
     const char *why_not; /* reason why no wait was judged; NULL: they were */

@@ -104,6 +104,47 @@ PROGRAMS = {
 """,
 }
 
+# Two NoC writes, with loops that wait for their answers.
+BARRIER = """.arch ARCH
+.set NIU, 0xFFB20000
+.core B
+    li   s0, 0x30000
+    li   t0, NIU
+    lw   t1, 0x2C(t0)
+1:  lw   t1, GO(t0)                         # remove: no request is under way
+    bnez t1, 1b
+    sw   s0, 0(t0)
+    sw   zero, 4(t0)
+    li   t1, 0x31000
+    sw   t1, 0xC(t0)
+    sw   zero, 0x10(t0)
+    li   t1, 0x12
+    sw   t1, 0x1C(t0)
+    li   t1, 16
+    sw   t1, 0x20(t0)
+    li   t1, 1
+    sw   t1, GO(t0)
+1:  lw   t1, 0x204(t0)                      # needed: the data is overwritten below
+    beqz t1, 1b
+    sw   s0, 0(s0)
+    addi t1, s0, 256
+    sw   t1, 0(t0)
+    li   t1, 0x31100
+    sw   t1, 0xC(t0)
+    li   t1, 1
+    sw   t1, GO(t0)
+    li   t2, 2
+1:  lw   t1, 0x204(t0)                      # needed: the last, which the host may rely on
+    bne  t1, t2, 1b
+    j    .
+.l1 0x30000
+    .word 1, 2, 3, 4
+.expect done
+.expect noraces
+"""
+PROGRAMS["barrier_bh"] = BARRIER.replace("ARCH", "bh").replace("GO", "0x40")
+PROGRAMS["barrier_wh"] = BARRIER.replace("ARCH", "wh").replace("GO", "0x28")
+
 
 def waitgate(*arguments):
     return subprocess.run([WAITGATE, *map(str, arguments)], capture_output=True, text=True)
