@@ -105,6 +105,7 @@ typedef struct wg_delay {
     uint64_t event;
     uint32_t cycles; /* at most WG_MAX_DELAY */
     uint8_t site, agent;
+    uint16_t tile; /* of waitgate's own lists for chips; ignored by wg_perturb_with() */
 } wg_delay;
 enum { WG_MAX_DELAY = 1 << 20 };
 /*

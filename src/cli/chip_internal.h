@@ -41,8 +41,10 @@ struct wg_chip_run {
     wg_outputs outputs;         /* traces and logs of all tiles */
     wg_session **profiled;      /* the tiles, if they are profiled */
     const wg_what_if *scaled;   /* durations to scale for each tile; NULL: none */
-    bool unseen;                /* nothing is observed or printed: the run with scaled durations */
-    wg_text trouble;            /* of tt-metal's host, in wg_chip_advance() */
+    bool unseen;                /* nothing is observed or printed: a run with scaled durations, or other timing */
+    const wg_delay *delays;     /* perturb by exactly these; NULL: those that the seed draws, or --delays */
+    size_t delay_count;
+    wg_text trouble; /* of tt-metal's host, in wg_chip_advance() */
     wg_ended ended;
     bool of_cluster; /* it is … */
     unsigned number; /* … number of this chip, which {chip} stands for */
@@ -66,6 +68,12 @@ wg_elf *wg_chip_program(wg_chip_run *r, const char *path, wg_chip_mark mark);
 wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error);
 /* chip_run.c: the chip again, unseen, with durations scaled for each tile. */
 bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, wg_text *error);
+/* chip_run.c: opens the file of these arguments, as every command does. wg_chip_end() either way. */
+bool wg_chip_open_run(wg_chip_run *r, const wg_args *args, wg_text *error);
+/* The same file, unseen and not yet run, with another timing: a seed's, or (`delays` not NULL) exactly these delays. */
+bool wg_chip_open_again(wg_chip_run *v, const wg_chip_run *r, uint64_t seed, const wg_delay *delays, size_t count,
+                        uint64_t max_cycles, wg_text *error);
+bool wg_chip_drive(wg_chip_run *r, wg_text *error);
 
 /* chip_memory.c: memory that the file fills, and dumps that it requests. */
 bool wg_chip_images(wg_chip_run *r, bool dump, wg_text *error);

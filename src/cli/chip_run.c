@@ -13,6 +13,7 @@
 #include "cli/meter.h"
 #include "cli/metal_run.h"
 #include "machine/device.h"
+#include "text/delays.h"
 
 /* Cycles between two checks of conditions; without any, between two checks for Ctrl-C. */
 enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100 };
@@ -69,12 +70,12 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error)
                    {WG_OPT_WAITS, "waits", "it takes the programs of one tile"}};
     const bool why = args->command == WG_CMD_WHY;
     const unsigned takes = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE |
-                           1u << WG_CMD_REPORT | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
+                           1u << WG_CMD_REPORT | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY |
+                           1u << WG_CMD_EXPLORE;
     if (!(takes >> args->command & 1)) {
-        wg_textf(
-            error,
-            "waitgate: a chip file can be run, checked, traced, profiled, reported and debugged; this command takes "
-            "the programs of one tile\n");
+        wg_textf(error, "waitgate: a chip file can be run, checked, traced, profiled, reported, explored and debugged; "
+                        "this command "
+                        "takes the programs of one tile\n");
         return false;
     }
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -302,12 +303,48 @@ static bool scale_tiles(wg_chip_run *r, const wg_what_if *of_tile, wg_text *erro
     return ok;
 }
 
-/* NULL `scaled`: the run itself; else a run unseen, with factors for each tile. */
-static bool open_run(wg_chip_run *r, const wg_args *args, const wg_what_if *scaled, wg_text *error)
+/* The delays of each tile, out of those of the chip. A tile without any has none. */
+static bool perturb(wg_chip_run *r, const wg_delay *delays, size_t count, wg_text *error)
 {
+    wg_delay *own = wg_malloc((count + 1) * sizeof *own);
+    size_t used = 0;
+    bool ok = own != NULL;
+    for (size_t i = 0; ok && i < r->tiles; i++) {
+        wg_device *dev = r->tile[i].s.dev;
+        const uint16_t tile = wg_delay_tile(r->tile[i].x, r->tile[i].y);
+        size_t n = 0;
+        for (size_t k = 0; k < count; k++)
+            if (delays[k].tile == tile)
+                own[n++] = delays[k];
+        ok = wg_perturb_with(dev, dev->tile->seed, own, n) == WG_OK;
+        used += n;
+    }
+    free(own);
+    if (!ok)
+        wg_textf(error, "waitgate: out of memory\n");
+    else if (used < count)
+        wg_textf(error, "waitgate: --delays: %s does not name every tile of the list\n", r->file.name);
+    return ok && used == count;
+}
+
+static bool perturb_tiles(wg_chip_run *r, wg_text *error)
+{
+    const char *text = r->args->value[WG_OPT_DELAYS];
+    wg_delay_list list = {0};
+    if (r->delays)
+        return perturb(r, r->delays, r->delay_count, error);
+    if (!text)
+        return true;
+    bool ok = wg_delays_parse(text, true, &list, error) && perturb(r, list.item, list.count, error);
+    wg_delays_free(&list);
+    return ok;
+}
+
+static bool read_file(wg_chip_run *r, wg_text *error)
+{
+    const wg_args *args = r->args;
     char message[512];
     size_t size;
-    *r = (wg_chip_run){.args = args, .scaled = scaled, .unseen = scaled};
     const char *chip;
     if (!wg_chip_refuse(args, error) || !wg_save_check(args, error) ||
         !wg_saved_chip_files(args, &r->saved, &chip, error))
@@ -319,7 +356,28 @@ static bool open_run(wg_chip_run *r, const wg_args *args, const wg_what_if *scal
     if (!wg_chip_parse(&r->file, chip, (const char *)r->source, size) || !wg_chip_options(args, &r->file, error) ||
         (r->saved.file && !wg_saved_chip_fits(&r->saved, &r->file.grid, chip, error)))
         return false;
-    return wg_chip_begin(r, error);
+    return true;
+}
+
+/* NULL `scaled`: the run itself; else a run unseen, with factors for each tile. */
+static bool open_run(wg_chip_run *r, const wg_args *args, const wg_what_if *scaled, wg_text *error)
+{
+    *r = (wg_chip_run){.args = args, .scaled = scaled, .unseen = scaled};
+    return read_file(r, error) && wg_chip_begin(r, error);
+}
+
+bool wg_chip_open_run(wg_chip_run *r, const wg_args *args, wg_text *error) { return open_run(r, args, NULL, error); }
+
+bool wg_chip_open_again(wg_chip_run *v, const wg_chip_run *r, uint64_t seed, const wg_delay *delays, size_t count,
+                        uint64_t max_cycles, wg_text *error)
+{
+    *v = (wg_chip_run){.args = r->args, .unseen = true, .delays = delays, .delay_count = count};
+    if (!read_file(v, error))
+        return false;
+    v->file.grid.seed = seed;
+    v->file.grid.threads = 1;
+    v->file.max_cycles = max_cycles;
+    return wg_chip_begin(v, error);
 }
 
 bool wg_chip_begin(wg_chip_run *r, wg_text *error)
@@ -348,8 +406,9 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
     }
     r->grid = wg_card_grid(r->card);
     if (!open_tiles(r, error) || (r->scaled && !scale_tiles(r, r->scaled, error)) ||
-        (r->file.metal && !wg_metal_open(r, error)) || (wg_check_wanted(args) && !open_check(r, error)) ||
-        (r->metal && !wg_metal_start(r, error)) || !wg_chip_images(r, false, error))
+        (r->file.metal && !wg_metal_open(r, error)) || !perturb_tiles(r, error) ||
+        (wg_check_wanted(args) && !r->unseen && !open_check(r, error)) || (r->metal && !wg_metal_start(r, error)) ||
+        !wg_chip_images(r, false, error))
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
@@ -419,13 +478,15 @@ static bool save(void *run, const char *path, wg_text *error)
     return wg_saved_chip_write(r->grid, &r->file.grid, r->file.name, r->host, r->file.host_bytes, path, error);
 }
 
-static bool drive(wg_chip_run *r, wg_text *error)
+bool wg_chip_drive(wg_chip_run *r, wg_text *error)
 {
     bool until = wg_chip_has_until(r), saved = true;
     uint64_t stretch = until || r->metal ? UNTIL_STRETCH : STRETCH,
              save_at = wg_save_next(r->args, wg_grid_cycle(r->grid));
     uint64_t watch_from = wg_progress_from(wg_grid_cycle(r->grid), r->file.max_cycles);
     wg_meter meter = wg_meter_begin(r->unseen ? "running again" : NULL, wg_grid_cycle(r->grid), r->file.max_cycles);
+    if (r->unseen && r->args->command == WG_CMD_EXPLORE)
+        meter.terminal = false; /* it shows how many runs are left */
     wg_interrupt_begin();
     for (bool going = true; going;) {
         wg_meter_show(&meter, wg_grid_cycle(r->grid));
@@ -496,7 +557,7 @@ static bool host_ends(wg_chip_run *r, wg_metal_turn *turn, wg_stop *stop, wg_sta
 }
 
 /*
- * The host acts in the same cycles as in drive(). Its turn in such a cycle is part of what follows, so it is repeated
+ * The host acts in the same cycles as in wg_chip_drive(). Its turn in such a cycle is part of what follows, so it is repeated
  * after a debugger has gone back.
  */
 wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)
@@ -616,7 +677,7 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
     wg_chip_run v;
     bool ok = open_run(&v, r->args, of_tile, error);
     v.file.max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
-    ok = ok && drive(&v, error);
+    ok = ok && wg_chip_drive(&v, error);
     if (ok) {
         result->cycles = wg_grid_cycle(v.grid);
         result->ended = v.ended;
@@ -654,7 +715,7 @@ int wg_run_chip(const wg_args *given, wg_run_result *result, wg_text *out, wg_te
     const wg_args *args = &marked;
     if (!wg_chip_milestones(&marked, number, error))
         return status;
-    if (open_run(&r, args, NULL, error) && drive(&r, error))
+    if (open_run(&r, args, NULL, error) && wg_chip_drive(&r, error))
         status = wg_chip_finish(&r, result, out, error);
     wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);
     wg_chip_end(&r);

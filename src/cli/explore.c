@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/chip_run.h"
 #include "cli/commands.h"
 #include "engine/return_point.h"
 #include "report/findings.h"
@@ -153,14 +154,38 @@ static void show_progress(const wg_explorer *x, size_t finished, double began, d
     fflush(stderr);
 }
 
-void wg_shrink_progress(wg_explorer *x, unsigned runs)
+static void shrink_progress(void *explorer, unsigned runs)
 {
+    wg_explorer *x = explorer;
     const double now = seconds_now();
     if (now - x->shown < 0.1 || x->ranks || !wg_meter_on())
         return;
     x->shown = now;
     fprintf(stderr, "\r\033[Klooking for the fewest delays that change the result: at most %u more runs", runs);
     fflush(stderr);
+}
+
+static bool shrink_once(void *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out)
+{
+    return wg_explore_once(x, seed, delays, count, out);
+}
+
+static bool shrink_draws(void *explorer, uint64_t seed, wg_delay_list *list)
+{
+    wg_explorer *x = explorer;
+    int id;
+    wg_outcome outcome;
+    if (wg_observe(x->session.dev, WG_EV_BIT(WG_EV_DELAYED), wg_shrink_collect, list, &id) != WG_OK)
+        return false;
+    bool ok = wg_explore_once(x, seed, NULL, 0, &outcome);
+    wg_unobserve(x->session.dev, id);
+    return ok;
+}
+
+static bool shrink(wg_explorer *x, wg_difference *d)
+{
+    const wg_shrinking how = {x, shrink_once, shrink_draws, shrink_progress};
+    return wg_shrink(&how, d, SHRINKING_RUNS);
 }
 
 static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
@@ -369,7 +394,7 @@ static bool find_witnesses(wg_explorer *x, const board *b, wg_text *error)
         w->shown = (wg_difference){.outcome = *o, .first = x->all.trial[i], .runs = 1};
         w->found = true;
         w->difference = kind_of(x, o);
-        if (!wg_shrink(x, &w->shown, SHRINKING_RUNS)) {
+        if (!shrink(x, &w->shown)) {
             wg_textf(error, "waitgate: %s\n", failure(x));
             return false;
         }
@@ -465,7 +490,7 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
     if (ok && !rank_of(x)) {
         sort_outcomes(x, b);
         for (size_t i = 0; ok && i < x->differences; i++)
-            if (!wg_shrink(x, &x->difference[i], SHRINKING_RUNS) || !describe(x, &x->difference[i])) {
+            if (!shrink(x, &x->difference[i]) || !describe(x, &x->difference[i])) {
                 wg_textf(error, "waitgate: %s\n", failure(x));
                 ok = false;
             }
@@ -481,6 +506,9 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
 
 int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
 {
+    for (size_t i = 0; i < args->files; i++)
+        if (wg_is_chip_file(args->file[i]) && !wg_is_cluster_file(args->file[i]))
+            return wg_explore_chip(args, out, error);
     wg_explorer *x = wg_calloc(1, sizeof *x);
     int status = WG_EXIT_ERROR;
     if (!x) {

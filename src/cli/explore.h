@@ -46,7 +46,7 @@ typedef struct wg_explorer {
     wg_witness *witness; /* by race */
     size_t races;
     unsigned jobs;
-    wg_transport *ranks; /* NULL: there is one process */
+    wg_transport *ranks;     /* NULL: there is one process */
     double seconds, busiest; /* busiest: processor time of the busiest process */
     bool interrupted;
     double shown; /* when progress was last displayed */
@@ -60,11 +60,23 @@ bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size
 /* For wg_exploration: runs the session, and takes its end and its expectations of values into the outcome. */
 bool wg_explore_run(void *session, wg_outcome *out);
 
-/* On a terminal: `runs` runs are left, at most, for the difference that is being shrunk. */
-void wg_shrink_progress(wg_explorer *x, unsigned runs);
+/* shrink.c: how to run a program with delays, and with those that a seed draws. `progress`: so many runs are left, at most. */
+typedef struct wg_shrinking {
+    void *user;
+    bool (*once)(void *user, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out);
+    bool (*draws)(void *user, uint64_t seed, wg_delay_list *list);
+    void (*progress)(void *user, unsigned runs);
+} wg_shrinking;
+/* Finds the fewest delays that still give d->outcome, in at most `runs` runs. */
+bool wg_shrink(const wg_shrinking *how, wg_difference *d, unsigned runs);
+void wg_shrink_collect(void *list, const wg_event *event); /* an observer of WG_EV_DELAYED */
 
-/* shrink.c: finds the fewest delays that still give d->outcome, in at most `runs` runs. */
-bool wg_shrink(wg_explorer *x, wg_difference *d, unsigned runs);
+/* explore_report.c */
+const char *wg_explore_ended(unsigned ended); /* "is done", "hangs" … */
+void wg_explore_quoted(wg_text *out, const char *word);
+
+/* chip_explore.c: the same for a chip file. */
+int wg_explore_chip(const wg_args *args, wg_text *out, wg_text *error);
 
 /* explore_report.c: the instruction of a delay, as found in the replayed run. */
 typedef struct wg_met {

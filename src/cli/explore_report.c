@@ -10,6 +10,8 @@
 static const char *const ended_text[] = {"is done",       "is done", "hangs", "does not end", "stops at a finding",
                                          "is interrupted"};
 
+const char *wg_explore_ended(unsigned ended) { return ended_text[ended]; }
+
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
 static void meet(void *user, const wg_event *event)
@@ -59,7 +61,7 @@ static void sentence(wg_explorer *x, const wg_delay *delay, const wg_met *m, wg_
              plural(delay->cycles), later);
 }
 
-static void quoted(wg_text *out, const char *word)
+void wg_explore_quoted(wg_text *out, const char *word)
 {
     if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%")]) {
         wg_textf(out, "%s", word);
@@ -87,7 +89,7 @@ static void replay(const wg_explorer *x, const wg_difference *d, wg_text *out)
         wg_textf(out, " --%s", info->name);
         if (info->value) {
             wg_text_add(out, " ", 1);
-            quoted(out, args->given[i].value);
+            wg_explore_quoted(out, args->given[i].value);
         }
     }
     if (d->outcome.ended == WG_ENDED_LIMIT && !args->value[WG_OPT_MAX_CYCLES])
@@ -98,7 +100,7 @@ static void replay(const wg_explorer *x, const wg_difference *d, wg_text *out)
     wg_delays_print(d->delays.item, d->delays.count, out);
     for (size_t i = 0; i < args->files; i++) {
         wg_text_add(out, " ", 1);
-        quoted(out, args->file[i]);
+        wg_explore_quoted(out, args->file[i]);
     }
 }
 

@@ -378,7 +378,7 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
     wg_stop_on(s->dev, (wg_severity)stop_on);
     if (args->value[WG_OPT_DELAYS]) {
         wg_delay_list list;
-        if (!wg_delays_parse(args->value[WG_OPT_DELAYS], &list, error))
+        if (!wg_delays_parse(args->value[WG_OPT_DELAYS], false, &list, error))
             return false;
         static const wg_delay none;
         status = wg_perturb_with(s->dev, s->desc.seed, list.item ? list.item : &none, list.count);

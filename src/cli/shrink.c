@@ -11,7 +11,7 @@
 #include "engine/delay.h"
 
 typedef struct shrinker {
-    wg_explorer *x;
+    const wg_shrinking *how;
     const wg_outcome *want;
     uint64_t seed;
     unsigned runs; /* runs left */
@@ -24,33 +24,35 @@ static bool shows(shrinker *s, const wg_delay *delays, size_t count)
     static const wg_delay none;
     if (!s->runs || s->failed)
         return false;
-    wg_shrink_progress(s->x, s->runs--);
-    s->failed = !wg_explore_once(s->x, s->seed, count ? delays : &none, count, &outcome);
+    s->how->progress(s->how->user, s->runs--);
+    s->failed = !s->how->once(s->how->user, s->seed, count ? delays : &none, count, &outcome);
     return !s->failed && wg_outcome_same(&outcome, s->want);
 }
 
-static void collect(void *user, const wg_event *event)
+void wg_shrink_collect(void *list, const wg_event *event)
 {
     wg_delay delay = {
         .event = event->a, .cycles = (uint32_t)event->b, .site = (uint8_t)event->c, .agent = event->agent};
-    wg_delay_add(user, delay);
+    wg_delay_add(list, delay);
+}
+
+static int in_order(const void *a, const void *b)
+{
+    const wg_delay *left = a, *right = b;
+    return left->tile != right->tile ? (left->tile > right->tile) - (left->tile < right->tile)
+                                     : wg_delay_order(left, right);
 }
 
 /* The delays that the seed draws in this program. */
-static bool draws(wg_explorer *x, uint64_t seed, wg_delay_list *list)
+static bool draws(const wg_shrinking *how, uint64_t seed, wg_delay_list *list)
 {
-    int id;
-    wg_outcome outcome;
-    if (wg_observe(x->session.dev, WG_EV_BIT(WG_EV_DELAYED), collect, list, &id) != WG_OK)
-        return false;
-    bool ok = wg_explore_once(x, seed, NULL, 0, &outcome);
-    wg_unobserve(x->session.dev, id);
+    bool ok = how->draws(how->user, seed, list);
     if (!ok || !list->count)
         return ok;
-    qsort(list->item, list->count, sizeof *list->item, wg_delay_order);
+    qsort(list->item, list->count, sizeof *list->item, in_order);
     size_t kept = 1;
     for (size_t i = 1; i < list->count; i++)
-        if (wg_delay_order(&list->item[kept - 1], &list->item[i]))
+        if (in_order(&list->item[kept - 1], &list->item[i]))
             list->item[kept++] = list->item[i];
     list->count = kept;
     return true;
@@ -101,16 +103,16 @@ static void shorten(shrinker *s, wg_delay_list *list)
     }
 }
 
-bool wg_shrink(wg_explorer *x, wg_difference *d, unsigned runs)
+bool wg_shrink(const wg_shrinking *how, wg_difference *d, unsigned runs)
 {
-    shrinker s = {.x = x, .want = &d->outcome, .runs = runs};
+    shrinker s = {.how = how, .want = &d->outcome, .runs = runs};
     d->delays = (wg_delay_list){0};
     d->seed = d->first.seed;
     if (d->first.directed) {
         if (!wg_delay_add(&d->delays, d->first.delay))
             return false;
     } else {
-        if (!draws(x, d->first.seed, &d->delays))
+        if (!draws(how, d->first.seed, &d->delays))
             return false;
         if (!shows(&s, d->delays.item, d->delays.count)) /* without the seed's other choices? */
             s.seed = d->first.seed;

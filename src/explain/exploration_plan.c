@@ -28,10 +28,12 @@ struct wg_sites {
     uint16_t order[SLOTS]; /* in order of appearance */
     site *previous[WG_THREADS];
     uint64_t requests[WG_CORES];
+    wg_sites *const *chip; /* by number of the tile; NULL: one tile alone */
 };
 
 wg_sites *wg_sites_new(void) { return calloc(1, sizeof(wg_sites)); }
 void wg_sites_free(wg_sites *sites) { free(sites); }
+void wg_sites_of_chip(wg_sites *sites, wg_sites *const *by_number) { sites->chip = by_number; }
 
 /* The slot of a site; an empty one if it is new; NULL if it is new and there is no room. */
 static site *find(wg_sites *all, unsigned thread, uint32_t pc, uint32_t word)
@@ -112,7 +114,9 @@ static bool delay_of(const site *s, bool last, unsigned way, uint32_t cycles, wg
 static const site *site_of(wg_sites *all, const wg_race_party *p)
 {
     bool insn = p->thread < WG_THREADS;
-    if (!insn && p->core >= WG_CORES)
+    if (p->tile)
+        all = all->chip ? all->chip[p->tile - 1u] : NULL;
+    if (!all || (!insn && p->core >= WG_CORES))
         return NULL;
     const site *s = find(all, insn ? p->thread : SITE_OF_CORE | p->core, p->pc, insn ? p->word : 0);
     return s && s->used ? s : NULL;
@@ -137,8 +141,10 @@ static void plan_race(wg_exploration *x, wg_sites *all, const wg_race *race, siz
     const site *s = !(variant & 1) && !race->has_a ? NULL : site_of(all, p);
     bool last = variant / (2 * 3 * WAYS) != 0;
     wg_delay delay;
-    if (s && (!last || s->last != s->first) && delay_of(s, last, variant / 6 % WAYS, cycles[variant / 2 % 3], &delay))
+    if (s && (!last || s->last != s->first) && delay_of(s, last, variant / 6 % WAYS, cycles[variant / 2 % 3], &delay)) {
+        delay.tile = p->tile;
         add(x, most, delay, index + 1);
+    }
 }
 
 void wg_plan(wg_exploration *x, wg_sites *all, const wg_races *races, wg_race_ignored_fn ignores, void *user,

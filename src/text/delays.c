@@ -45,10 +45,26 @@ void wg_delays_free(wg_delay_list *list)
     *list = (wg_delay_list){0};
 }
 
-static bool parse_one(const char *text, size_t length, wg_delay *delay)
+/* X-Y */
+static bool parse_tile(const char *text, size_t length, uint16_t *tile)
 {
-    const char *part[4];
+    const char *dash = memchr(text, '-', length);
+    uint64_t x, y;
+    if (!dash || !wg_parse_number(text, (size_t)(dash - text), &x) ||
+        !wg_parse_number(dash + 1, length - (size_t)(dash + 1 - text), &y) || x > 254 || y > 254)
+        return false;
+    *tile = wg_delay_tile((unsigned)x, (unsigned)y);
+    return true;
+}
+
+static bool parse_one(const char *text, size_t length, bool of_chip, wg_delay *delay)
+{
+    const char *part[4], *at = memchr(text, '@', length);
     size_t size[4];
+    uint16_t tile = 0;
+    if ((at != NULL) != of_chip || (at && !parse_tile(at + 1, length - (size_t)(at + 1 - text), &tile)))
+        return false;
+    length = at ? (size_t)(at - text) : length;
     for (unsigned i = 0; i < 4; i++) {
         const char *end = i < 3 ? memchr(text, ':', length) : text + length;
         if (!end)
@@ -64,11 +80,12 @@ static bool parse_one(const char *text, size_t length, wg_delay *delay)
     if (site == WG_SITE_COUNT || agent == WG_AGENT_COUNT || !wg_parse_number(part[2], size[2], &event) ||
         !wg_parse_number(part[3], size[3], &cycles) || cycles > WG_MAX_DELAY)
         return false;
-    *delay = (wg_delay){.event = event, .cycles = (uint32_t)cycles, .site = (uint8_t)site, .agent = (uint8_t)agent};
+    *delay = (wg_delay){
+        .event = event, .cycles = (uint32_t)cycles, .site = (uint8_t)site, .agent = (uint8_t)agent, .tile = tile};
     return true;
 }
 
-bool wg_delays_parse(const char *text, wg_delay_list *list, wg_text *error)
+bool wg_delays_parse(const char *text, bool of_chip, wg_delay_list *list, wg_text *error)
 {
     *list = (wg_delay_list){0};
     if (strcmp(text, "none") == 0)
@@ -76,12 +93,12 @@ bool wg_delays_parse(const char *text, wg_delay_list *list, wg_text *error)
     for (;;) {
         size_t length = strcspn(text, ",");
         wg_delay delay;
-        if (!parse_one(text, length, &delay)) {
+        if (!parse_one(text, length, of_chip, &delay)) {
             wg_textf(
                 error,
-                "waitgate: --delays: `%.*s` is not SITE:AGENT:EVENT:CYCLES with a site of accept, complete, travel, "
+                "waitgate: --delays: `%.*s` is not SITE:AGENT:EVENT:CYCLES%s with a site of accept, complete, travel, "
                 "take, hop, an agent such as thread1, t0 or matrix, and at most %u cycles\n",
-                (int)(length > 80 ? 80 : length), text, WG_MAX_DELAY);
+                (int)(length > 80 ? 80 : length), text, of_chip ? "@X-Y" : "", WG_MAX_DELAY);
             break;
         }
         if (!wg_delay_add(list, delay)) {
@@ -100,9 +117,12 @@ void wg_delays_print(const wg_delay *delay, size_t count, wg_text *out)
 {
     if (!count)
         wg_textf(out, "none");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         wg_textf(out, "%s%s:%s:%llu:%u", i ? "," : "", wg_site_name(delay[i].site), agent_word(delay[i].agent),
                  (unsigned long long)delay[i].event, delay[i].cycles);
+        if (delay[i].tile)
+            wg_textf(out, "@%u-%u", wg_delay_x(delay[i].tile), wg_delay_y(delay[i].tile));
+    }
 }
 
 bool wg_delay_insn(const wg_delay *delay, unsigned *thread, uint64_t *id)

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -56,15 +57,19 @@ int main(void)
 """
 
 
+def built(work, arch, **sources):
+    common, header = PAGE.parent.parent / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
+    for name, text in sources.items():
+        (work / f"{name}.c").write_text(text)
+        subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-Wall", "-ffreestanding", "-nostdlib",
+                        f"-DWG_ARCH_{arch.upper()}", "-DCORE_BRISC", "-msmall-data-limit=0", "-Wl,--defsym=__base=0x6000", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
+                        work / f"{name}.c", common / "crt.S", "-T", common / "kernel.ld", "-o", work / f"{name}.elf"], check=True)
+
+
 def parties_on_other_tiles(work):
     """A party on another tile has coordinates, a core and a line."""
-    common, header = PAGE.parent.parent / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
     for arch, y in (("BH", 2), ("WH", 1)):
-        for name, text in (("writer", WRITER % y), ("reader", READER)):
-            (work / f"{name}.c").write_text(text)
-            subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-Wall", "-ffreestanding", "-nostdlib",
-                            f"-DWG_ARCH_{arch}", "-DCORE_BRISC", "-msmall-data-limit=0", "-Wl,--defsym=__base=0x6000", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
-                            work / f"{name}.c", common / "crt.S", "-T", common / "kernel.ld", "-o", work / f"{name}.elf"], check=True)
+        built(work, arch, writer=WRITER % y, reader=READER)
         (work / "chip.yaml").write_text(f"arch: {arch.lower()}\ntiles:\n  - at: [1, {y}]\n    brisc: writer.elf\n  - at: [2, {y}]\n    brisc: reader.elf\n")
         r = subprocess.run([WAITGATE, "check", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
         check(f"other tile {arch}", f"write by NIU 0, request of core B of tile 1-{y} at cycle" in r.stdout, r.stdout + r.stderr)
@@ -80,12 +85,7 @@ def parties_on_other_tiles(work):
 def tiles_that_wait_for_each_other(work):
     """The verdict over all tiles, in text, and in JSON with its chain."""
     poll = "#include \"noc.h\"\nint main(void)\n{\n    while (WORD(0x30000) != 1)\n        fence();\n    return 0;\n}\n"
-    common, header = PAGE.parent.parent / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
-    for name, text in (("writer", WRITER % 2), ("poll", poll), ("poll2", poll.replace("!= 1", "!= 8"))):
-        (work / f"{name}.c").write_text(text)
-        subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-Wall", "-ffreestanding", "-nostdlib",
-                        "-DWG_ARCH_BH", "-DCORE_BRISC", "-msmall-data-limit=0", "-Wl,--defsym=__base=0x6000", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
-                        work / f"{name}.c", common / "crt.S", "-T", common / "kernel.ld", "-o", work / f"{name}.elf"], check=True)
+    built(work, "bh", writer=WRITER % 2, poll=poll, poll2=poll.replace("!= 1", "!= 8"))
     for programs, cause, chain in ((("poll", "poll2"), "knot", [1, 2]), (("writer", "poll2"), "ended", [2, 1]), (("poll",), None, None)):
         text = "arch: bh\ntiles:\n" + "".join(
             f"  - {{at: [{x + 1}, 2], brisc: {name}.elf, load: [{{address: 0x30000, words: [0]}}]}}\n" for x, name in enumerate(programs))
@@ -94,6 +94,45 @@ def tiles_that_wait_for_each_other(work):
         check(f"hang {programs}", status == 3 and hang.get("cause") == cause and (not cause or [p["x"] for p in hang["chain"]] == chain), out)
         text = run(work, text)[1]
         check(f"hang in words {programs}", (cause is None and "wait for what" not in text) or " ".join(hang["verdict"].split()) in " ".join(text.split()), text)
+
+
+def explored(work):
+    """A reader that does not wait: some timing shows it, and the command that is printed repeats it. One that waits: none."""
+    waits = READER.replace("    for (int i = 0; i < 400; i++)\n        __asm__ volatile(\"nop\");\n",
+                           "    do\n        fence();\n    while (WORD(0x30000) != 7);\n")
+    for arch, y in (("bh", 2), ("wh", 1)):
+        built(work, arch, writer=WRITER % y, reader=READER, waits=waits)
+        def explore(reader, *options):
+            (work / "chip.yaml").write_text(f"arch: {arch}\ntiles:\n  - {{at: [1, {y}], brisc: writer.elf}}\n  - at: [2, {y}]\n    brisc: {reader}.elf\n"
+                                            "    load: [{address: 0x30000, words: [0, 0, 0, 0, 0]}]\n    dump: [{address: 0x30010, length: 4, file: word}]\n")
+            return subprocess.run([WAITGATE, "explore", "--runs", "40", *options, str(work / "chip.yaml")], capture_output=True, text=True, timeout=120)
+        r = explore("reader", "--json")
+        said = json.loads(r.stdout)
+        check(f"explored {arch}", r.returncode == 4 and said["differences"] and said["differences"][0]["memory"] and said["at_races"], r.stdout + r.stderr)
+        first = said["differences"][0]
+        word = first["first_words"][0]
+        check(f"explored word {arch}", (word["x"], word["y"], word["address"]) == (2, y, "0x00030010"), word)
+        check(f"explored witness {arch}", [race["witness"]["replay"] for race in said["races"] if race["kind"] == "data-race" and race["x"] == 2], said["races"])
+        for command, value in ((first["replay"], word["found"]), (f"waitgate run {work / 'chip.yaml'}", word["expected"])):
+            again = subprocess.run([WAITGATE, *shlex.split(command)[1:]], capture_output=True, text=True, timeout=60)
+            check(f"replayed {arch}", struct.unpack("<I", (work / "word").read_bytes())[0] == int(value, 16), again.stdout + again.stderr)
+        text = explore("reader").stdout
+        check(f"explored text {arch}", f"tile 2-{y}, 0x030010 holds {word['found']} instead of {word['expected']}" in text and f"-{y} " in text
+              and "races made visible" in text, text)
+        # One delay less long is not enough.
+        delay = first["delays"][0]["delay"]
+        head, cycles, tile = re.fullmatch(r"(.*:)(\d+)(@.*)", delay).groups()
+        if len(first["delays"]) == 1 and not first["seed"]:
+            subprocess.run([WAITGATE, "run", "--delays", f"{head}{int(cycles) - 1}{tile}", work / "chip.yaml"], capture_output=True, timeout=60)
+            check(f"shortest {arch}", struct.unpack("<I", (work / "word").read_bytes())[0] == int(word["expected"], 16), delay)
+        r = explore("waits", "--json", "--first-seed", "100")
+        check(f"explored silent {arch}", r.returncode == 0 and json.loads(r.stdout)["differing"] == 0 and json.loads(r.stdout)["timings"] == 40, r.stdout + r.stderr)
+        r = explore("waits", "--result", "0x30010")
+        check(f"explored result {arch}", r.returncode == 6 and "is not ADDR:LEN" in r.stderr, r.stderr)
+    for delays, why in (("travel:b:1:5", "SITE:AGENT:EVENT:CYCLES@X-Y"), ("travel:b:1:5@9-9", "does not name every tile"), ("travel:b:1:5@x-1", "@X-Y")):
+        r = subprocess.run([WAITGATE, "run", "--delays", delays, str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
+        check(f"delays {delays}", r.returncode == 6 and why in r.stderr, r.stderr)
+    (work / "word").unlink()
 
 
 def example_of_tree_and_page(work):
@@ -271,7 +310,7 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp())
     for elf in EXAMPLES.glob("*.elf"):
         shutil.copy(elf, work)
-    for part in (example_of_tree_and_page, parties_on_other_tiles, tiles_that_wait_for_each_other, race_detectors, from_dram_to_dram, ethernet,
+    for part in (example_of_tree_and_page, parties_on_other_tiles, tiles_that_wait_for_each_other, explored, race_detectors, from_dram_to_dram, ethernet,
                  cores_of_the_other_kind, statistics_in_json, timelines, hangs, limits, host_memory_and_images, errors):
         part(work)
     shutil.rmtree(work)

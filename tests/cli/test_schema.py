@@ -68,6 +68,7 @@ def runs(folder):
     cores = valid("run", "profile", *sorted(built.glob("matmul.*.elf")))["cost_profile"]["tracks"]
     assert any("inlined" in c for t in cores for c in t["costs"])
     valid("chip", "profile", built / "relay.yaml")
+    assert valid("explore", "explore", "--runs", 20, built / "relay.yaml")["timings"] == 20
     valid("run", "profile", "--what-if", "auto", "examples/handshake.tasm")
     valid("run", "profile", "--what-if", "l1=2x,line:handshake.tasm:17=0", "examples/handshake.tasm")
     assert valid("run", "run", "examples/deadlock.tasm")["hang"]

@@ -60,9 +60,10 @@ static void delays(const uint8_t *data, size_t size)
         return;
     memcpy(copy, data, size);
     copy[size] = 0;
-    if (wg_delays_parse(copy, &list, &error)) {
+    const bool of_chip = strchr(copy, '@') != NULL;
+    if (wg_delays_parse(copy, of_chip, &list, &error)) {
         wg_delays_print(list.item, list.count, &text);
-        check(!list.count || wg_delays_parse(wg_text_of(&text), &again, &error));
+        check(!list.count || wg_delays_parse(wg_text_of(&text), of_chip, &again, &error));
         check(list.count == again.count);
     } else {
         check(error.size != 0);
