@@ -18,67 +18,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/chip_internal.h"
-#include "cli/explore.h"
+#include "cli/chip_explore.h"
 #include "cli/meter.h"
 #include "machine/device.h"
 
-enum { MOST_RUNS = 1 << 20, MOST_JOBS = 64, SHRINKING_RUNS = 100, DIFFERENCES = 8 };
-
-/* Result memory: L1 of a tile, or memory that the file dumps. */
-typedef struct region {
-    unsigned x, y;
-    uint64_t address, bytes;
-    uint8_t *expected; /* of the unperturbed run */
-} region;
-
-typedef struct word {
-    unsigned x, y;
-    uint64_t address;
-    uint32_t expected, found;
-} word;
-
-/* What a run leaves, as the workers hand it over. */
-typedef struct result {
-    wg_outcome outcome;
-    uint64_t words; /* that differ */
-    word word[WG_DIFFERENT_WORDS];
-} result;
+enum { MOST_RUNS = 1 << 20, MOST_JOBS = 64, SHRINKING_RUNS = 100 };
 
 typedef struct board {
     atomic_size_t next;
     atomic_bool stop, failed;
-    result at[];
+    wg_chip_result at[];
 } board;
-
-typedef struct kind {
-    wg_difference d;
-    result shown;
-} kind;
-
-typedef struct explorer {
-    const wg_args *args;
-    wg_chip_run base;
-    wg_text *error;
-    region *region;
-    size_t regions;
-    result base_result;
-    uint64_t limit;
-    wg_trial *trial;
-    size_t trials, directed, at_races, finished;
-    struct {
-        size_t tile, race;
-        const wg_trial *witness; /* NULL: none was found */
-        size_t tried;
-    } * race;
-    size_t races;
-    kind kind[DIFFERENCES];
-    size_t kinds, kinds_dropped, differing;
-    wg_delay_list *drawn; /* of the run that collects them; NULL: none does */
-    unsigned jobs;
-    bool interrupted;
-    double seconds, busiest; /* busiest: processor time of the busiest process */
-} explorer;
 
 static double seconds_now(void)
 {
@@ -91,13 +41,13 @@ static double seconds_of(const struct timeval *t) { return (double)t->tv_sec + 1
 
 /* ---- Outcomes ---------------------------------------------------------------------------------------------- */
 
-static void add_region(explorer *x, unsigned tile_x, unsigned tile_y, uint64_t address, uint64_t bytes)
+static void add_region(wg_chip_explorer *x, unsigned tile_x, unsigned tile_y, uint64_t address, uint64_t bytes)
 {
-    x->region[x->regions++] = (region){tile_x, tile_y, address, bytes, NULL};
+    x->region[x->regions++] = (wg_chip_region){tile_x, tile_y, address, bytes, NULL};
 }
 
 /* L1 of the tiles that run a program, or --result there; and what the file dumps from other tiles. */
-static bool find_regions(explorer *x)
+static bool find_regions(wg_chip_explorer *x)
 {
     const wg_chip_run *r = &x->base;
     size_t most = r->tiles;
@@ -156,25 +106,25 @@ static uint64_t hash_findings(const wg_chip_run *r)
     return h;
 }
 
-static void compare(const region *g, const uint8_t *found, result *out)
+static void compare(const wg_chip_region *g, const uint8_t *found, wg_chip_result *out)
 {
     for (uint64_t k = 0; k < g->bytes; k += 4) {
         uint32_t want = 0, is = 0, n = g->bytes - k < 4 ? (uint32_t)(g->bytes - k) : 4;
         memcpy(&want, g->expected + k, n);
         memcpy(&is, found + k, n);
         if (want != is && out->words++ < WG_DIFFERENT_WORDS)
-            out->word[out->words - 1] = (word){g->x, g->y, g->address + k, want, is};
+            out->word[out->words - 1] = (wg_chip_word){g->x, g->y, g->address + k, want, is};
     }
 }
 
 /* The outcome of a run that has ended. The first one's memory is kept. False: out of memory. */
-static bool inspect(explorer *x, wg_chip_run *r, result *out)
+static bool inspect(wg_chip_explorer *x, wg_chip_run *r, wg_chip_result *out)
 {
     wg_outcome *o = &out->outcome;
-    *out = (result){.outcome = {.valid = true, .cycles = wg_grid_cycle(r->grid), .findings = hash_findings(r)}};
+    *out = (wg_chip_result){.outcome = {.valid = true, .cycles = wg_grid_cycle(r->grid), .findings = hash_findings(r)}};
     o->ended = (uint8_t)(r->ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : r->ended);
     for (size_t i = 0; i < x->regions; i++) {
-        region *g = &x->region[i];
+        wg_chip_region *g = &x->region[i];
         uint8_t *found = wg_malloc((size_t)g->bytes);
         if (!found || wg_grid_read(r->grid, g->x, g->y, g->address, found, (size_t)g->bytes) != WG_OK) {
             wg_textf(x->error, "waitgate: %s\n", found ? wg_grid_error(r->grid) : "out of memory");
@@ -211,7 +161,7 @@ static void collect(void *user, const wg_event *event)
         c->list->item[before].tile = c->tile;
 }
 
-static bool run_again(explorer *x, uint64_t seed, const wg_delay *delays, size_t count, result *out)
+static bool run_again(wg_chip_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_chip_result *out)
 {
     wg_chip_run v;
     bool ok = wg_chip_open_again(&v, &x->base, seed, delays, count, x->limit, x->error);
@@ -229,7 +179,7 @@ static bool run_again(explorer *x, uint64_t seed, const wg_delay *delays, size_t
 
 /* ---- The unperturbed run and the plan ------------------------------------------------------------------------ */
 
-static bool run_base(explorer *x, wg_sites **sites)
+static bool run_base(wg_chip_explorer *x, wg_sites **sites)
 {
     wg_chip_run *r = &x->base;
     const bool limited = r->file.max_cycles != UINT64_MAX;
@@ -264,7 +214,8 @@ static bool run_base(explorer *x, wg_sites **sites)
 static bool ignored(void *session, const wg_race *race) { return wg_check_ignores(session, race); }
 
 /* The delays at one tile's races (`at_races`), or at its other sites. */
-static void take(explorer *x, const wg_exploration *of_tile, size_t tile, size_t first_race, bool at_races, size_t most)
+static void take(wg_chip_explorer *x, const wg_exploration *of_tile, size_t tile, size_t first_race, bool at_races,
+                 size_t most)
 {
     const wg_chip_tile *t = &x->base.tile[tile];
     const unsigned width = wg_grid_width(x->base.grid);
@@ -279,7 +230,7 @@ static void take(explorer *x, const wg_exploration *of_tile, size_t tile, size_t
     }
 }
 
-static bool plan(explorer *x, wg_sites **sites, size_t runs, uint64_t seed)
+static bool plan(wg_chip_explorer *x, wg_sites **sites, size_t runs, uint64_t seed)
 {
     wg_chip_run *r = &x->base;
     wg_exploration *of = wg_calloc(r->tiles + 1, sizeof *of);
@@ -336,14 +287,14 @@ static void on_interrupt(int number)
         atomic_store(&b->stop, true);
 }
 
-static void work(explorer *x, board *b, double until)
+static void work(wg_chip_explorer *x, board *b, double until)
 {
     while (!atomic_load(&b->stop) && seconds_now() < until) {
         const size_t i = atomic_fetch_add(&b->next, 1);
         if (i >= x->trials)
             break;
         const wg_trial *t = &x->trial[i];
-        result out;
+        wg_chip_result out;
         if (!run_again(x, t->seed, t->directed ? &t->delay : NULL, t->directed, &out)) {
             atomic_store(&b->failed, true);
             break;
@@ -352,7 +303,7 @@ static void work(explorer *x, board *b, double until)
     }
 }
 
-static void show_progress(const explorer *x, size_t begun, double began, double until)
+static void show_progress(const wg_chip_explorer *x, size_t begun, double began, double until)
 {
     const double now = seconds_now(), rate = (double)begun / (now - began > 0.01 ? now - began : 0.01);
     const double left = begun && begun < x->trials ? (double)(x->trials - begun) / rate : 0;
@@ -364,7 +315,7 @@ static void show_progress(const explorer *x, size_t begun, double began, double 
     fflush(stderr);
 }
 
-static bool run_workers(explorer *x, board *b, double budget)
+static bool run_workers(wg_chip_explorer *x, board *b, double budget)
 {
     pid_t child[MOST_JOBS];
     unsigned children = 0;
@@ -424,7 +375,7 @@ static bool run_workers(explorer *x, board *b, double budget)
 
 /* ---- What differs ------------------------------------------------------------------------------------------------ */
 
-static void sort_results(explorer *x, const board *b)
+static void sort_results(wg_chip_explorer *x, const board *b)
 {
     for (size_t i = 0; i < x->trials; i++) {
         const wg_outcome *o = &b->at[i].outcome;
@@ -441,13 +392,13 @@ static void sort_results(explorer *x, const board *b)
         size_t k = 0;
         while (k < x->kinds && !wg_outcome_same(o, &x->kind[k].d.outcome))
             k++;
-        if (k == DIFFERENCES) {
+        if (k == WG_CHIP_DIFFERENCES) {
             x->kinds_dropped++;
             continue;
         }
         wg_difference *d = &x->kind[k].d;
         if (k == x->kinds)
-            x->kind[x->kinds++] = (kind){.d = {.outcome = *o, .first = *t}, .shown = b->at[i]};
+            x->kind[x->kinds++] = (wg_chip_difference){.d = {.outcome = *o, .first = *t}, .shown = b->at[i]};
         if (!t->directed && d->seeds < WG_SEEDS_LISTED)
             d->seed_list[d->seeds++] = t->seed;
         d->runs++;
@@ -456,7 +407,7 @@ static void sort_results(explorer *x, const board *b)
 
 static bool once(void *user, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out)
 {
-    result r = {0};
+    wg_chip_result r = {0};
     const bool ok = run_again(user, seed, delays, count, &r);
     *out = r.outcome;
     return ok;
@@ -464,8 +415,8 @@ static bool once(void *user, uint64_t seed, const wg_delay *delays, size_t count
 
 static bool draws(void *user, uint64_t seed, wg_delay_list *list)
 {
-    explorer *x = user;
-    result ignored_result;
+    wg_chip_explorer *x = user;
+    wg_chip_result ignored_result;
     x->drawn = list;
     const bool ok = run_again(x, seed, NULL, 0, &ignored_result);
     x->drawn = NULL;
@@ -479,7 +430,7 @@ static void progress(void *user, unsigned runs)
         fprintf(stderr, "\r\033[Klooking for the fewest delays that change the result: at most %u more runs", runs);
 }
 
-static bool shrink_all(explorer *x)
+static bool shrink_all(wg_chip_explorer *x)
 {
     const wg_shrinking how = {x, once, draws, progress};
     for (size_t i = 0; i < x->kinds; i++) {
@@ -498,236 +449,9 @@ static bool shrink_all(explorer *x)
     return true;
 }
 
-/* ---- Report -------------------------------------------------------------------------------------------------------- */
-
-static void replay(const explorer *x, uint64_t seed, uint8_t ended, const wg_delay *delays, size_t count, wg_text *out)
-{
-    wg_textf(out, "waitgate run");
-    for (size_t i = 0; i < x->args->givens; i++) {
-        const wg_option option = x->args->given[i].option;
-        const wg_option_info *info = wg_option_info_at(option);
-        if (!(info->commands >> WG_CMD_RUN & 1) || option == WG_OPT_SEED || option == WG_OPT_JSON)
-            continue;
-        wg_textf(out, " --%s", info->name);
-        if (info->value) {
-            wg_text_add(out, " ", 1);
-            wg_explore_quoted(out, x->args->given[i].value);
-        }
-    }
-    if (ended == WG_ENDED_LIMIT && !x->args->value[WG_OPT_MAX_CYCLES])
-        wg_textf(out, " --max-cycles %llu", (unsigned long long)x->limit);
-    if (seed)
-        wg_textf(out, " --seed %llu", (unsigned long long)seed);
-    wg_textf(out, " --delays ");
-    wg_delays_print(delays, count, out);
-    for (size_t i = 0; i < x->args->files; i++) {
-        wg_text_add(out, " ", 1);
-        wg_explore_quoted(out, x->args->file[i]);
-    }
-}
-
-static void differs_in(const explorer *x, const wg_outcome *o, wg_text *out)
-{
-    const wg_outcome *base = &x->base_result.outcome;
-    const char *part[3];
-    unsigned count = 0;
-    if (o->ended != base->ended)
-        part[count++] = "the way it ends";
-    if (o->memory != base->memory)
-        part[count++] = "the result memory";
-    if (o->findings != base->findings)
-        part[count++] = "the findings";
-    for (unsigned i = 0; i < count; i++)
-        wg_textf(out, "%s%s", !i ? "" : i + 1 == count ? " and " : ", ", part[i]);
-}
-
-static void kind_text(const explorer *x, size_t index, wg_text *out)
-{
-    const wg_difference *d = &x->kind[index].d;
-    const result *shown = &x->kind[index].shown;
-    wg_textf(out, "\n%zu. ", index + 1);
-    differs_in(x, &d->outcome, out);
-    wg_textf(out, ": %llu of %zu timings, first with ", (unsigned long long)d->runs, x->finished);
-    if (d->first.directed)
-        wg_delays_print(&d->first.delay, 1, out);
-    else
-        wg_textf(out, "seed %llu", (unsigned long long)d->first.seed);
-    wg_textf(out, "\n   it %s after %llu cycles\n", wg_explore_ended(d->outcome.ended),
-             (unsigned long long)d->outcome.cycles);
-    for (size_t i = 0; i < shown->words && i < WG_DIFFERENT_WORDS; i++)
-        wg_textf(out, "   tile %u-%u, 0x%06llx holds 0x%08x instead of 0x%08x\n", shown->word[i].x, shown->word[i].y,
-                 (unsigned long long)shown->word[i].address, shown->word[i].found, shown->word[i].expected);
-    if (shown->words > WG_DIFFERENT_WORDS)
-        wg_textf(out, "   and %llu more words differ\n", (unsigned long long)(shown->words - WG_DIFFERENT_WORDS));
-    wg_textf(out, "   replay: ");
-    replay(x, d->seed, d->outcome.ended, d->delays.item, d->delays.count, out);
-    wg_text_add(out, "\n", 1);
-}
-
-static const wg_race *race_at(const explorer *x, size_t i)
-{
-    return wg_races_at(x->base.tile[x->race[i].tile].s.races, x->race[i].race);
-}
-
-static void races_text(explorer *x, wg_text *out)
-{
-    size_t count = 0, shown = 0;
-    for (size_t i = 0; i < x->races; i++) {
-        wg_chip_tile *t = &x->base.tile[x->race[i].tile];
-        const wg_race_words w = wg_check_words(&t->s);
-        const wg_trial *witness = x->race[i].witness;
-        if (wg_check_ignores(&t->s, race_at(x, i)))
-            continue;
-        if (!count++)
-            wg_textf(out, "\nRaces that check reports:\n");
-        wg_textf(out, " %s", t->name);
-        wg_race_line(&w, race_at(x, i), out);
-        shown += witness != NULL;
-        if (witness) {
-            wg_textf(out, "      witness: ");
-            replay(x, 0, WG_ENDED_DONE, &witness->delay, 1, out);
-            wg_text_add(out, "\n", 1);
-        } else {
-            wg_textf(out, "      no timing tried shows it (%zu with a delay at its parties)\n", x->race[i].tried);
-        }
-    }
-    if (count)
-        wg_textf(out, "%zu of %zu races made visible\n", shown, count);
-}
-
-static void report_text(explorer *x, wg_text *out)
-{
-    wg_textf(out,
-             "%s: %s after %llu cycles; %zu other timings (%zu with a single delay, %zu of them at races) in %.1f s, "
-             "on %u host %s\n",
-             x->base.file.name, wg_explore_ended(x->base_result.outcome.ended),
-             (unsigned long long)x->base_result.outcome.cycles, x->finished,
-             x->finished < x->directed ? x->finished : x->directed,
-             x->finished < x->at_races ? x->finished : x->at_races, x->seconds, x->jobs,
-             x->jobs == 1 ? "process" : "processes");
-    if (x->finished < x->trials)
-        wg_textf(out, "%zu timings were not tried: %s\n", x->trials - x->finished,
-                 x->interrupted ? "interrupted" : "the budget was used up");
-    for (size_t i = 0; i < x->kinds; i++)
-        kind_text(x, i, out);
-    if (x->kinds_dropped)
-        wg_textf(out, "\n%zu further timings differ in yet other ways\n", x->kinds_dropped);
-    races_text(x, out);
-    if (x->kinds)
-        wg_textf(out, "\nSUMMARY: %zu of %zu timings give another result, in %zu%s way%s\n", x->differing, x->finished,
-                 x->kinds, x->kinds_dropped ? " or more" : "", x->kinds + x->kinds_dropped == 1 ? "" : "s");
-    else
-        wg_textf(out, "SUMMARY: every timing gives the same result\n");
-}
-
-static void kind_json(const explorer *x, const kind *k, wg_json *j)
-{
-    const wg_difference *d = &k->d;
-    const wg_outcome *base = &x->base_result.outcome;
-    wg_text line = {0};
-    wg_json_open(j, NULL, '{');
-    wg_json_text(j, "result", wg_explore_ended(d->outcome.ended));
-    wg_json_uint(j, "cycles", d->outcome.cycles);
-    wg_json_uint(j, "timings", d->runs);
-    wg_json_open(j, "seeds", '[');
-    for (size_t i = 0; i < d->seeds; i++)
-        wg_json_uint(j, NULL, d->seed_list[i]);
-    wg_json_close(j, ']');
-    wg_json_bool(j, "memory", d->outcome.memory != base->memory);
-    wg_json_bool(j, "findings", d->outcome.findings != base->findings);
-    wg_json_bool(j, "expectations", false);
-    wg_json_uint(j, "words", k->shown.words);
-    wg_json_open(j, "first_words", '[');
-    for (size_t i = 0; i < k->shown.words && i < WG_DIFFERENT_WORDS; i++) {
-        const word *w = &k->shown.word[i];
-        wg_json_open(j, NULL, '{');
-        wg_json_uint(j, "x", w->x);
-        wg_json_uint(j, "y", w->y);
-        wg_json_textf(j, "address", "0x%08llx", (unsigned long long)w->address);
-        wg_json_hex(j, "expected", w->expected);
-        wg_json_hex(j, "found", w->found);
-        wg_json_close(j, '}');
-    }
-    wg_json_close(j, ']');
-    wg_json_uint(j, "seed", d->seed);
-    wg_json_open(j, "delays", '[');
-    for (size_t i = 0; i < d->delays.count; i++) {
-        wg_text_free(&line);
-        wg_json_open(j, NULL, '{');
-        wg_delays_print(&d->delays.item[i], 1, &line);
-        wg_json_text(j, "delay", wg_text_of(&line));
-        wg_json_close(j, '}');
-    }
-    wg_json_close(j, ']');
-    wg_text_free(&line);
-    replay(x, d->seed, d->outcome.ended, d->delays.item, d->delays.count, &line);
-    wg_json_text(j, "replay", wg_text_of(&line));
-    wg_json_close(j, '}');
-    wg_text_free(&line);
-}
-
-static void races_json(explorer *x, wg_json *j)
-{
-    wg_text line = {0};
-    wg_json_open(j, "races", '[');
-    for (size_t i = 0; i < x->races; i++) {
-        wg_chip_tile *t = &x->base.tile[x->race[i].tile];
-        const wg_race_words w = wg_check_words(&t->s);
-        const wg_trial *witness = x->race[i].witness;
-        if (wg_check_ignores(&t->s, race_at(x, i)))
-            continue;
-        wg_json_open(j, NULL, '{');
-        wg_json_uint(j, "x", t->x);
-        wg_json_uint(j, "y", t->y);
-        wg_race_json(&w, race_at(x, i), j);
-        wg_json_uint(j, "tried", x->race[i].tried);
-        if (witness) {
-            wg_json_open(j, "witness", '{');
-            wg_json_uint(j, "seed", 0);
-            wg_text_free(&line);
-            wg_delays_print(&witness->delay, 1, &line);
-            wg_json_text(j, "delays", wg_text_of(&line));
-            wg_text_free(&line);
-            replay(x, 0, WG_ENDED_DONE, &witness->delay, 1, &line);
-            wg_json_text(j, "replay", wg_text_of(&line));
-            wg_json_close(j, '}');
-        }
-        wg_json_close(j, '}');
-    }
-    wg_json_close(j, ']');
-    wg_text_free(&line);
-}
-
-static void report_json(explorer *x, wg_text *out)
-{
-    wg_json json = {.out = out}, *j = &json;
-    wg_json_open(j, NULL, '{');
-    wg_json_uint(j, "schema", 1);
-    wg_json_text(j, "waitgate", wg_version());
-    wg_json_text(j, "program", x->base.file.name);
-    wg_json_text(j, "result", wg_explore_ended(x->base_result.outcome.ended));
-    wg_json_uint(j, "cycles", x->base_result.outcome.cycles);
-    wg_json_bool(j, "expectations_hold", true);
-    wg_json_uint(j, "timings", x->finished);
-    wg_json_uint(j, "planned", x->trials);
-    wg_json_uint(j, "directed", x->directed);
-    wg_json_uint(j, "at_races", x->at_races);
-    wg_json_uint(j, "jobs", x->jobs);
-    wg_json_uint(j, "milliseconds", (uint64_t)(1000 * x->seconds));
-    wg_json_uint(j, "busiest_microseconds", (uint64_t)(1e6 * x->busiest));
-    wg_json_bool(j, "interrupted", x->interrupted);
-    wg_json_uint(j, "differing", x->differing);
-    wg_json_open(j, "differences", '[');
-    for (size_t i = 0; i < x->kinds; i++)
-        kind_json(x, &x->kind[i], j);
-    wg_json_close(j, ']');
-    races_json(x, j);
-    wg_json_close(j, '}');
-}
-
 /* ---- The command ---------------------------------------------------------------------------------------------------- */
 
-static bool number(const explorer *x, wg_option option, const char *name, uint64_t least, uint64_t most,
+static bool number(const wg_chip_explorer *x, wg_option option, const char *name, uint64_t least, uint64_t most,
                    uint64_t *value)
 {
     const char *text = x->args->value[option];
@@ -738,7 +462,7 @@ static bool number(const explorer *x, wg_option option, const char *name, uint64
     return false;
 }
 
-static bool explore(explorer *x)
+static bool explore(wg_chip_explorer *x)
 {
     uint64_t runs = 1000, budget = 60, seed = 1, jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     jobs = jobs < 1 || jobs > MOST_JOBS ? 1 : jobs;
@@ -756,7 +480,7 @@ static bool explore(explorer *x)
         wg_textf(x->error, "waitgate: %s: programs of tt-metal are not explored\n", x->base.file.name);
         return false;
     }
-    const size_t bytes = sizeof(board) + runs * sizeof(result);
+    const size_t bytes = sizeof(board) + runs * sizeof(wg_chip_result);
     wg_sites **sites = wg_calloc(x->base.tiles + 1, sizeof *sites);
     board *b = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bool ok = sites && b != MAP_FAILED;
@@ -777,7 +501,7 @@ static bool explore(explorer *x)
 
 int wg_explore_chip(const wg_args *args, wg_text *out, wg_text *error)
 {
-    explorer *x = wg_calloc(1, sizeof *x);
+    wg_chip_explorer *x = wg_calloc(1, sizeof *x);
     int status = WG_EXIT_ERROR;
     if (!x) {
         wg_textf(error, "waitgate: out of memory\n");
@@ -787,9 +511,9 @@ int wg_explore_chip(const wg_args *args, wg_text *out, wg_text *error)
     x->error = error;
     if (explore(x)) {
         if (args->value[WG_OPT_JSON])
-            report_json(x, out);
+            wg_chip_explore_json(x, out);
         else
-            report_text(x, out);
+            wg_chip_explore_text(x, out);
         status = x->kinds ? WG_EXIT_FINDINGS : x->interrupted ? WG_EXIT_INTERRUPTED : WG_EXIT_DONE;
     }
     wg_text_add(error, wg_text_of(&x->base.file.report), x->base.file.report.size);
