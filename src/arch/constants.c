@@ -61,6 +61,13 @@ const wg_constant wg_constants[] = {
 };
 const unsigned wg_constant_count = sizeof wg_constants / sizeof *wg_constants;
 
+#define UNIT_TIME(name, value, what, source) {#name, what, value, source},
+const wg_unit_time wg_unit_times[] = {
+#include "arch/unit_times.def"
+};
+#undef UNIT_TIME
+const unsigned wg_unit_time_count = sizeof wg_unit_times / sizeof *wg_unit_times;
+
 #define TIMING(...)
 #define PATH(...)
 #define SHAPE(...)

@@ -24,6 +24,16 @@ typedef struct wg_constant {
 extern const wg_constant wg_constants[];
 extern const unsigned wg_constant_count;
 
+/* Of a unit on both architectures, in both profiles: unit_times.def. */
+typedef struct wg_unit_time {
+    const char *name, *what;
+    uint16_t value;
+    wg_basis source;
+} wg_unit_time;
+
+extern const wg_unit_time wg_unit_times[];
+extern const unsigned wg_unit_time_count;
+
 /* Element i of the constant. */
 uint32_t wg_constant_value(const wg_constant *c, wg_arch_id arch, wg_profile profile, unsigned i);
 

@@ -25,6 +25,7 @@
 
 #include <string.h>
 
+#include "arch/unit_times.h"
 #include "backend/insn_finding.h"
 #include "backend/pack.h"
 #include "backend/scalar.h"
@@ -35,14 +36,14 @@ static const struct stage_row {
     uint8_t enters, leaves, cycles_in_0;
     bool keeps_m1_empty; /* in its first cycle */
 } stage_table[WG_CONFIG_KINDS] = {
-    [WG_CONFIG_STREAMWRCFG] = {WG_CONFIG_STAGE_M4, WG_CONFIG_STAGE_0, 1, false},
-    [WG_CONFIG_WRCFG] = {WG_CONFIG_STAGE_M1, WG_CONFIG_STAGE_0, 1, false},
-    [WG_CONFIG_CFGSHIFTMASK] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, 2, true},
-    [WG_CONFIG_RMWCIB] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, 1, false},
-    [WG_CONFIG_RDCFG] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_P1, 1, false},
-    [WG_CONFIG_RISCV_READ] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, 1, false},
-    [WG_CONFIG_RISCV_WRITE] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, 1, false},
-    [WG_CONFIG_MOVER_WRITE] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, 1, false},
+    [WG_CONFIG_STREAMWRCFG] = {WG_CONFIG_STAGE_M4, WG_CONFIG_STAGE_0, WG_TIME_CONFIG_OTHERS, false},
+    [WG_CONFIG_WRCFG] = {WG_CONFIG_STAGE_M1, WG_CONFIG_STAGE_0, WG_TIME_CONFIG_OTHERS, false},
+    [WG_CONFIG_CFGSHIFTMASK] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, WG_TIME_CONFIG_SHIFTMASK, true},
+    [WG_CONFIG_RMWCIB] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, WG_TIME_CONFIG_OTHERS, false},
+    [WG_CONFIG_RDCFG] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_P1, WG_TIME_CONFIG_OTHERS, false},
+    [WG_CONFIG_RISCV_READ] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, WG_TIME_CONFIG_OTHERS, false},
+    [WG_CONFIG_RISCV_WRITE] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, WG_TIME_CONFIG_OTHERS, false},
+    [WG_CONFIG_MOVER_WRITE] = {WG_CONFIG_STAGE_0, WG_CONFIG_STAGE_0, WG_TIME_CONFIG_OTHERS, false},
 };
 
 /* What differs between the architectures' Configuration Units. */

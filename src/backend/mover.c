@@ -15,13 +15,14 @@
 
 #include <string.h>
 
+#include "arch/unit_times.h"
 #include "backend/config.h"
 #include "backend/insn_finding.h"
 #include "backend/tdma.h"
 #include "report/touch.h"
 #include "machine/l1.h"
 
-enum { UNIT = 16, READ_TO_WRITE = 3 };
+enum { UNIT = 16 };
 enum { TO_L1, TO_CONFIG, TO_IRAM, TO_NOWHERE };
 #define IRAM_FIRST UINT32_C(0x40000)
 #define NC_IRAM UINT32_C(0xFFC00000) /* as NC sees it */
@@ -188,7 +189,7 @@ static uint64_t copy_step(wg_tile *t, wg_mover *m)
         if (wg_l1_ask(t, WG_L1_MOVER_READ, at, WG_L1_READ, &retry)) {
             touch(t, m, WG_TOUCH_READ, WG_TOUCH_L1, at, UNIT);
             wg_l1_read(t, at, UNIT, m->window[m->group_read]);
-            m->ready_at[m->group_read++] = now + READ_TO_WRITE;
+            m->ready_at[m->group_read++] = now + WG_TIME_MOVER_READ_TO_WRITE;
             next = sooner(next, m->group_read < group ? now + 1 : m->ready_at[m->group_written]);
         } else {
             next = sooner(next, retry);

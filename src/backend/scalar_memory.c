@@ -18,14 +18,13 @@
 
 #include <string.h>
 
+#include "arch/unit_times.h"
 #include "backend/insn_finding.h"
 #include "backend/config.h"
 #include "backend/tdma.h"
 #include "machine/bus.h"
 #include "machine/l1.h"
 
-enum { SEND = 3, TRAVEL = 3, LOAD_ANSWER = 7, ATOMIC_ANSWER = 24, CONFIRMATION = 12, ATOMICS_IN_FLIGHT = 2 };
-enum { PORT_READ = 1, PORT_WRITE = 1, PORT_READ_MODIFY_WRITE = 5 };
 #define MMIO_FIRST UINT32_C(0xFFB11000) /* below, a core's own RAM: not reachable from here */
 #define OVERLAY_FIRST UINT32_C(0xFFB40000)
 #define OVERLAY_LAST UINT32_C(0xFFB7FFFF)
@@ -44,17 +43,17 @@ static bool is_load(unsigned kind) { return kind == WG_SCALAR_LOAD || kind == WG
 static unsigned port_cycles(const wg_scalar_request *r)
 {
     if (is_atomic(r->kind) || (r->kind == WG_SCALAR_STORE && r->bytes < 16))
-        return PORT_READ_MODIFY_WRITE;
-    return r->kind == WG_SCALAR_STORE ? PORT_WRITE : PORT_READ;
+        return WG_TIME_SCALAR_READ_MODIFY_WRITE;
+    return WG_TIME_SCALAR_PORT;
 }
 
 static unsigned answer_after(unsigned kind)
 {
     if (is_load(kind))
-        return LOAD_ANSWER;
+        return WG_TIME_SCALAR_LOAD_ANSWER;
     if (kind == WG_SCALAR_INCREMENT || kind == WG_SCALAR_MASKED_STORE)
-        return ATOMIC_ANSWER;
-    return is_atomic(kind) ? CONFIRMATION : TRAVEL;
+        return WG_TIME_SCALAR_ATOMIC_ANSWER;
+    return is_atomic(kind) ? WG_TIME_SCALAR_CONFIRMATION : WG_TIME_SCALAR_TRAVEL;
 }
 
 /* When can a request like this be sent? This cycle, a later one, or (WG_NEVER) once another one is answered. */
@@ -64,10 +63,10 @@ static uint64_t can_send(const wg_tile *t, const wg_scalar_request *r)
     unsigned atomics = 0;
     for (unsigned i = 0; i < u->count; i++)
         atomics += is_atomic(u->request[i].kind);
-    if (u->count == WG_SCALAR_REQUESTS || (is_atomic(r->kind) && atomics >= ATOMICS_IN_FLIGHT))
+    if (u->count == WG_SCALAR_REQUESTS || (is_atomic(r->kind) && atomics >= WG_TIME_SCALAR_ATOMICS))
         return WG_NEVER;
-    if (!is_mmio(r->kind) && u->port_free > t->sched.now + TRAVEL)
-        return u->port_free - TRAVEL;
+    if (!is_mmio(r->kind) && u->port_free > t->sched.now + WG_TIME_SCALAR_TRAVEL)
+        return u->port_free - WG_TIME_SCALAR_TRAVEL;
     return t->sched.now;
 }
 
@@ -83,10 +82,12 @@ static bool send(wg_tile *t, wg_scalar *u, wg_scalar_request r)
     }
     uint64_t event = u->sent++;
     r.insn = u->insn;
-    r.reaches_at = later(now + TRAVEL + wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_SCALAR, event), u->last_reach);
+    r.reaches_at =
+        later(now + WG_TIME_SCALAR_TRAVEL + wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_SCALAR, event), u->last_reach);
     r.answers_at =
-        later(r.reaches_at - TRAVEL + wg_takes(t, WG_AGENT_SCALAR, &r.insn, answer_after(r.kind), 1), r.reaches_at);
-    if (answer_after(r.kind) > TRAVEL)
+        later(r.reaches_at - WG_TIME_SCALAR_TRAVEL + wg_takes(t, WG_AGENT_SCALAR, &r.insn, answer_after(r.kind), 1),
+              r.reaches_at);
+    if (answer_after(r.kind) > WG_TIME_SCALAR_TRAVEL)
         r.answers_at = later(r.answers_at + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_SCALAR, event), u->last_answer);
     u->last_reach = r.reaches_at;
     u->last_answer = later(u->last_answer, is_load(r.kind) || is_atomic(r.kind) ? r.answers_at : 0);
@@ -344,7 +345,7 @@ unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn)
     bool bytes_addressed = !store || to_l1(insn->word);
     u->address = bytes_addressed ? base * 16 + offset : base + (offset >> 4);
     if (!store)
-        return SEND;
+        return WG_TIME_SCALAR_SEND;
     unsigned reg = data_reg(insn->word), count = 1;
     if (to_l1(insn->word))
         count = WG_GET(STOREIND, Size, insn->word) ? 1 : 4;
@@ -352,7 +353,7 @@ unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn)
         count = 2;
     for (unsigned i = 0; i < count; i++)
         u->operand[i] = wg_gpr_operand(t, insn, (count > 1 ? reg & ~3u : reg) + i);
-    return SEND;
+    return WG_TIME_SCALAR_SEND;
 }
 
 /* Size 0 to 3: 16, 4, 2, 1 bytes. */
@@ -452,7 +453,7 @@ unsigned wg_scalar_start_direct(wg_tile *t, const wg_insn *insn)
     u->address = wg_reg_address(insn->word);
     if (insn->op == WG_I_STOREREG)
         u->operand[0] = wg_gpr_operand(t, insn, WG_GET(STOREREG, TdmaDataRegIndex, insn->word));
-    return SEND;
+    return WG_TIME_SCALAR_SEND;
 }
 
 bool wg_scalar_step_direct(wg_tile *t, wg_scalar *u)
@@ -486,7 +487,7 @@ unsigned wg_scalar_start_atomic(wg_tile *t, const wg_insn *insn)
         break;
     default: break;
     }
-    return SEND;
+    return WG_TIME_SCALAR_SEND;
 }
 
 /* GPRs[AddrReg] * 16 + Ofs * 4. Ruling: MemHierSel 1 has no page; it is reported and nothing is accessed. */
@@ -535,7 +536,7 @@ bool wg_scalar_step_conditional(wg_tile *t, wg_scalar *u)
         u->answered = false;
         if (u->refused) {
             u->refusals++;
-            u->until = t->sched.now + SEND;
+            u->until = t->sched.now + WG_TIME_SCALAR_SEND;
             return false;
         }
         if (fifo)

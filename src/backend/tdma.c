@@ -13,13 +13,13 @@
  */
 #include "backend/tdma.h"
 
+#include "arch/unit_times.h"
 #include "backend/insn_finding.h"
 #include "backend/mover.h"
 #include "report/touch.h"
 #include "machine/l1.h"
 
 enum { CMD_MOVE = 0x40, CMD_WAIT = 0x46, CMD_WRITE = 0x66, CMD_NOP = 0x89 };
-enum { WRITE_TRAVEL = 3 };
 
 /* Offsets in the window; the per-packer ones repeat every 0x100, the per-thread ones every 0x40. */
 enum {
@@ -98,7 +98,7 @@ static void start_write(wg_tile *t, const wg_tdma_command *c)
     d->write_data[0] = c->params[2];
     d->write_data[1] = c->params[3];
     d->write_bytes = (uint8_t)bytes;
-    d->write_at = t->sched.now + WRITE_TRAVEL;
+    d->write_at = t->sched.now + WG_TIME_TDMA_WRITE_TRAVEL;
 }
 
 /* False: the command stalls on the Mover or on the previous write. */

@@ -12,6 +12,7 @@
  *
  * Facts: UNPACR_Regular.md (newest, shared by both architectures), UNPACR_IncrementContextCounter.md, ADCs.md.
  */
+#include "arch/unit_times.h"
 #include "backend/config.h"
 #include "backend/insn_finding.h"
 #include "backend/unpack_internal.h"
@@ -366,7 +367,10 @@ static inline uint32_t lines(const wg_unpack_form *f, const wg_unpack_job *job)
 }
 
 /* "Compressed data requires more" than two. Decided here: one more for each row start that it may read. */
-unsigned wg_unpack_address_cycles(const wg_unpack_job *job) { return job->compressed ? 4 : 2; }
+unsigned wg_unpack_address_cycles(const wg_unpack_job *job)
+{
+    return job->compressed ? WG_TIME_UNPACK_ADDRESS_COMPRESSED : WG_TIME_UNPACK_ADDRESS;
+}
 
 /* ---- Counters ------------------------------------------------------------------------------------------------ */
 

@@ -145,7 +145,8 @@ void wg_constants_document(wg_text *out, bool json)
     wg_textf(out, "# Timing constants\n\n"
                   "Every constant that affects timing, with its value, its source and its certainty. `make docs` "
                   "writes this page\n"
-                  "(`waitgate isa --timing`) from `src/arch/bh.c`, `wh.c`, `constants.def` and `src/isa/insns.def`.\n\n"
+                  "(`waitgate isa --timing`) from `src/arch/bh.c`, `wh.c`, `constants.def`, `unit_times.def` and\n"
+                  "`src/isa/insns.def`.\n\n"
                   "- *documented*: a page gives the value, or a bound that it meets;\n"
                   "- *measured on n rows*: n public rows of a card show it;\n"
                   "- *inferred from n rows*: n rows fit it; the mechanism is not known;\n"
@@ -158,6 +159,13 @@ void wg_constants_document(wg_text *out, bool json)
         put_constant(out, c, WG_ARCH_BH);
         wg_textf(out, " | ");
         put_constant(out, c, WG_ARCH_WH);
+        wg_textf(out, " |\n");
+    }
+    wg_textf(out, "\n## Units\n\nThe same on both architectures and in both profiles.\n\n"
+                  "| Constant | What | Value | Source |\n|---|---|---|---|\n");
+    for (const wg_unit_time *u = wg_unit_times; u < wg_unit_times + wg_unit_time_count; u++) {
+        wg_textf(out, "| `%s` | %s | %u | ", u->name, u->what, u->value);
+        put_source(out, u->source);
         wg_textf(out, " |\n");
     }
     wg_textf(out, "\n## Instructions\n\nLatency, and cycles between two of them.\n\n"

@@ -77,6 +77,13 @@ def constants_have_sources(d):
     assert len(members) > 20 and len(paths) > 15, (members, paths)
     assert members == set(re.findall(r"^TIMING\((\w+),", table, re.M)), members
     assert paths == set(re.findall(r"^PATH\((\w+),", table, re.M)), paths
+    units = re.findall(r"^UNIT_TIME\((\w+), (\d+),", (ROOT / "src/arch/unit_times.def").read_text(), re.M)
+    used = "".join(f.read_text() for f in (ROOT / "src/backend").glob("*.c"))
+    page = (ROOT / "docs/timing_constants.md").read_text()
+    assert len(units) > 10, units
+    for name, value in units:
+        assert f"WG_TIME_{name}" in used, f"no unit uses {name}"
+        assert re.search(rf"^\| `{name}` \| .* \| {value} \| \S+ \|$", page, re.M), f"{name} is not in the page"
 
 
 @test
