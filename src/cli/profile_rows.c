@@ -100,7 +100,7 @@ const char *wg_profile_awaited(const wg_session *s, const wg_cost *c, char *room
     if (!wg_profile_is_latched(c) || !mask || mask & (mask - 1))
         return room;
     if (wg_opcode(c->word) == WG_OPCODE_STALLWAIT)
-        name = conditions[s->desc.arch == WG_ARCH_WH ? WG_ARCH_WH : WG_ARCH_BH][bit];
+        name = conditions[s->desc.arch][bit];
     if (name)
         snprintf(room, bytes, "%s", name);
     else if (wg_opcode(c->word) == WG_OPCODE_SEMWAIT)
