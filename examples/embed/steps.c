@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run in steps of a host: a .tasm program or a chip file, loaded as `waitgate run` loads it. After each step the host looks at the
- * threads of one tile; here it could change anything, too. At the end it prints the command's own report.
+ * A run in steps of a host: a .tasm program, a chip file or a cluster file, loaded as `waitgate run` loads it. After each step the host looks at the
+ * threads of one tile (of a cluster: of chip 0); here it could change anything, too. At the end it prints the command's own report.
  *
  *     steps CYCLES X Y WORD…        steps 10 0 0 run deadlock.tasm
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <waitgate/chip.h>
+#include <waitgate/cluster.h>
 #include <waitgate/tools.h>
 
 static const char *const ends[] = {[WG_STOP_CYCLES] = "",
@@ -51,8 +51,10 @@ int main(int argc, char **argv)
         return 1;
     }
     wg_device *dev = wg_program_device(program);
+    wg_grid *chip =
+        wg_program_cluster(program) ? wg_cluster_chip(wg_program_cluster(program), 0) : wg_program_chip(program);
     if (!dev)
-        dev = wg_grid_tile(wg_program_chip(program), x, y);
+        dev = wg_grid_tile(chip, x, y);
     wg_stop stop = WG_STOP_CYCLES;
     while (dev && stop == WG_STOP_CYCLES) {
         if (wg_program_run(program, step, &stop) != WG_OK) {

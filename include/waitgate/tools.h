@@ -67,10 +67,10 @@ WG_API bool wg_decode_array(const char *type, bool tilized, const void *from, si
 /* ---- Programs ---- */
 
 /*
- * A run whose time the caller advances: a .tasm program, ELF files or a chip file, loaded as by the commands run, check, trace,
- * profile and report, with their options. Meanwhile everything can be observed, read and changed.
+ * A run whose time the caller advances: a .tasm program, ELF files, a chip file or a cluster file, loaded as by the commands run,
+ * check, trace, profile and report, with their options. Meanwhile everything can be observed, read and changed.
  *
- *     open ──device or chip──► wg_program_run() … ──► wg_program_end() ──► the command's exit status, files and report
+ *     open ──device, chip or cluster──► wg_program_run() … ──► wg_program_end() ──► the command's exit status, files and report
  */
 typedef struct wg_program wg_program;
 
@@ -80,12 +80,13 @@ typedef struct wg_program wg_program;
  * waitgate prints them; wg_free() it. `errors` may be NULL.
  */
 WG_API wg_program *wg_program_open(size_t count, const char *const *words, const char *tasm, char **errors);
-/* The tile, or the chip: the other one is NULL. They belong to the program. Advance their time by wg_program_run() alone. */
+/* The tile, the chip, or the cluster: the others are NULL. They belong to the program. Advance their time by wg_program_run() alone. */
 WG_API wg_device *wg_program_device(wg_program *program);
 WG_API struct wg_grid *wg_program_chip(wg_program *program);
+WG_API struct wg_cluster *wg_program_cluster(wg_program *program);
 WG_API wg_arch_id wg_program_arch(const wg_program *program);
-/* The file that a core begins with; x and y: of a chip. NULL: none. */
-WG_API wg_elf *wg_program_elf(wg_program *program, unsigned x, unsigned y, wg_core_id core);
+/* The file that a core begins with; `chip`: of a cluster; x and y: of a chip or cluster. NULL: none. */
+WG_API wg_elf *wg_program_elf(wg_program *program, unsigned chip, unsigned x, unsigned y, wg_core_id core);
 /* A wg_source_fn (report.h) with a program of one tile as its user; it also knows the lines of a .tasm program. */
 WG_API bool wg_program_source(void *program, unsigned core, uint32_t pc, wg_source *out);
 /*
@@ -96,7 +97,7 @@ WG_API wg_status wg_program_run(wg_program *program, uint64_t cycles, wg_stop *s
 WG_API const char *wg_program_error(const wg_program *program);
 /*
  * Once, after the last wg_program_run(): expectations are checked and files written. A program that could still run ended at a
- * limit. Returns the exit status of the command. The device or chip can be read until wg_program_close().
+ * limit. Returns the exit status of the command. What it ran on can be read until wg_program_close().
  */
 WG_API int wg_program_end(wg_program *program, char **errors);
 /* Of a program that has ended: the command's report, as text or as --json has it; wg_free() it. NULL: there is no memory. */

@@ -29,14 +29,16 @@ class Chip:
         self._begin(out[0], None)
 
     @classmethod
-    def _of_program(cls, program: Any, grid: Any) -> Chip:
+    def _of_program(cls, program: Any, grid: Any, number: int = 0) -> Chip:
         chip = cls.__new__(cls)
         chip.arch = "wh" if lib.wg_grid_arch(grid) == lib.WG_ARCH_WH else "bh"
         chip._begin(grid, program)
+        chip._number = number
         return chip
 
     def _begin(self, grid: Any, program: Any) -> None:
         self._grid, self._program = grid, program  # a program advances time itself
+        self._number = 0  # of a cluster
         self._tiles: dict[tuple[int, int], Tile] = {}
 
     def close(self) -> None:
@@ -77,7 +79,7 @@ class Chip:
                 raise Error(text(lib.wg_grid_error(self._grid)) or f"there is no Tensix tile at ({x}, {y})")
             self._tiles[x, y] = Tile._of_chip(self, device, self.arch)
             if self._program is not None:
-                self._program._give(self._tiles[x, y], x, y)
+                self._program._give(self._tiles[x, y], x, y, self._number)
         return self._tiles[x, y]
 
     def watch(self, *tiles: tuple[int, int], trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run whose time the caller advances: a .tasm program, ELF files, or a chip file."""
+"""A run whose time the caller advances: a .tasm program, ELF files, a chip file, or a cluster file."""
 from __future__ import annotations
 
 from types import TracebackType
@@ -38,19 +38,23 @@ class Program:
             raise Error(message.strip())
         self._words = words
         self._tile: Optional[Tile] = None
-        self._chip: Optional[Chip] = None
+        self._chips: list[Chip] = []
+        self._cluster = lib.wg_program_cluster(self._handle)
         device, grid = lib.wg_program_device(self._handle), lib.wg_program_chip(self._handle)
         if device:
             arch = "wh" if lib.wg_program_arch(self._handle) == lib.WG_ARCH_WH else "bh"
             self._tile = Tile._of_program(self, device, arch)
             self._give(self._tile, 0, 0)
+        elif grid:
+            self._chips = [Chip._of_program(self, grid)]
         else:
-            self._chip = Chip._of_program(self, grid)
+            self._chips = [Chip._of_program(self, lib.wg_cluster_chip(self._cluster, i), i)
+                           for i in range(lib.wg_cluster_chips(self._cluster))]
 
-    def _give(self, tile: Tile, x: int, y: int) -> None:
+    def _give(self, tile: Tile, x: int, y: int, chip: int = 0) -> None:
         """The tile knows its programs."""
         for core in range(len(CORES)):
-            elf = lib.wg_program_elf(self._handle, x, y, core)
+            elf = lib.wg_program_elf(self._handle, chip, x, y, core)
             if elf:
                 tile._programs[core], tile._elfs[core] = Elf._of(elf, self), elf
 
@@ -64,18 +68,23 @@ class Program:
     def tile(self) -> Tile:
         """The tile; of a chip, see chip.tile(x, y)."""
         if self._tile is None:
-            raise Error("this program is of a chip: Program.chip")
+            raise Error("this program is of a chip, or of several: Program.chip, Program.chips")
         return self._tile
 
     @property
     def chip(self) -> Chip:
-        if self._chip is None:
-            raise Error("this program is of one tile: Program.tile")
-        return self._chip
+        if len(self._chips) != 1:
+            raise Error(f"this program has {len(self._chips)} chips: Program.chips" if self._chips else "this program is of one tile: Program.tile")
+        return self._chips[0]
+
+    @property
+    def chips(self) -> list[Chip]:
+        """Of a chip file one, of a cluster file all."""
+        return list(self._chips)
 
     @property
     def cycle(self) -> int:
-        return self.chip.cycle if self._tile is None else self._tile.cycle
+        return self._chips[0].cycle if self._tile is None else self._tile.cycle
 
     def run(self, cycles: int = 2**63, hang_is_error: bool = True) -> str:
         """As Tile.run(); the streams of a .tasm program are pushed meanwhile."""
@@ -84,7 +93,8 @@ class Program:
             raise Error(text(lib.wg_program_error(self._handle)))
         why = _STOPS[int(stop[0])]
         if why == "hung" and hang_is_error:
-            raise Hang(self._tile.hang_report() if self._tile is not None else self.chip._hang_report())
+            raise Hang(self._tile.hang_report() if self._tile is not None else
+                       "\n".join(chip._hang_report() for chip in self._chips))
         return why
 
     def end(self) -> Result:
@@ -105,8 +115,8 @@ class Program:
         if self._handle:
             if self._tile is not None:
                 self._tile._device = None
-            if self._chip is not None:
-                self._chip.close()
+            for chip in self._chips:
+                chip.close()
             lib.wg_program_close(self._handle)
         self._handle = None
 

@@ -260,6 +260,19 @@ static void watch_progress(wg_cluster_job *r)
             wg_progress_watch(&r->chip[i]->tile[k].s);
 }
 
+/* Time is over. */
+static bool inspect(wg_cluster_job *r, wg_text *error)
+{
+    for (unsigned i = 0; i < r->file.chips; i++)
+        if (r->chip[i]) {
+            r->chip[i]->ended = r->ended;
+            if (!wg_chip_inspect(r->chip[i], error) || !wg_chip_outputs_close(r->chip[i], error) ||
+                !wg_chip_profile_end(r->chip[i], error))
+                return false;
+        }
+    return true;
+}
+
 static bool drive(wg_cluster_job *r, wg_text *error)
 {
     const uint64_t limit = r->file.base.max_cycles, window = wg_cluster_window(r->cluster);
@@ -322,13 +335,8 @@ static bool drive(wg_cluster_job *r, wg_text *error)
     }
     wg_interrupt_end();
     wg_meter_end(&meter);
-    for (unsigned i = 0; i < r->file.chips; i++)
-        if (r->chip[i]) {
-            r->chip[i]->ended = r->ended;
-            if (!wg_chip_inspect(r->chip[i], error) || !wg_chip_outputs_close(r->chip[i], error) ||
-                !wg_chip_profile_end(r->chip[i], error))
-                return false;
-        }
+    if (!inspect(r, error))
+        return false;
     const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];
     return wg_save_missed(r->args, wg_cluster_cycle(r->cluster), save_at, error) &&
            (!failure || r->ended != WG_ENDED_HUNG || wg_cluster_save(r, failure, error));
@@ -349,4 +357,63 @@ int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_
     close_run(&r, error);
     wg_ranks_close(ranks, status, error);
     return status;
+}
+
+/* ---- The whole, by a host ---------------------------------------------------------------------------------------- */
+
+wg_cluster_job *wg_cluster_open(const wg_args *args, wg_text *error)
+{
+    wg_cluster_job *r = wg_calloc(1, sizeof *r);
+    if (wg_ranks_started()) {
+        wg_textf(error, "waitgate: mpirun has started several processes: run a cluster file as a command\n");
+    } else if (r) {
+        *r = (wg_cluster_job){.args = args, .status = WG_EXIT_ERROR, .stays = true, .ended = WG_ENDED_LIMIT};
+        if (open_run(r, error))
+            return r;
+        close_run(r, error);
+    }
+    free(r);
+    return NULL;
+}
+
+wg_status wg_cluster_to(wg_cluster_job *r, uint64_t cycle, wg_stop *stop)
+{
+    const uint64_t window = wg_cluster_window(r->cluster);
+    const uint64_t limit = cycle < r->file.base.max_cycles ? cycle : r->file.base.max_cycles;
+    bool waits, holds, interrupted;
+    *stop = WG_STOP_CYCLES;
+    for (uint64_t now; *stop == WG_STOP_CYCLES && (now = wg_cluster_cycle(r->cluster)) < limit;) {
+        if (!agree(r, &waits, &holds, &interrupted))
+            return WG_ERR_STATE;
+        const uint64_t next = waits ? (now / window + 1) * window : limit;
+        wg_status status = wg_cluster_run(r->cluster, (next < limit ? next : limit) - now, stop);
+        if (status != WG_OK)
+            return status;
+        if (!agree(r, &waits, &holds, &interrupted))
+            return WG_ERR_STATE;
+        if (holds && wg_cluster_cycle(r->cluster) % window == 0)
+            *stop = WG_STOP_UNTIL;
+    }
+    static const wg_ended ends[] = {[WG_STOP_CYCLES] = WG_ENDED_LIMIT,
+                                    [WG_STOP_DONE] = WG_ENDED_DONE,
+                                    [WG_STOP_HUNG] = WG_ENDED_HUNG,
+                                    [WG_STOP_UNTIL] = WG_ENDED_UNTIL,
+                                    [WG_STOP_FINDING] = WG_ENDED_FINDING};
+    r->ended = ends[*stop];
+    return WG_OK;
+}
+
+int wg_cluster_finish(wg_cluster_job *r, wg_text *out, wg_text *error)
+{
+    bool ok = inspect(r, error) && wg_cluster_report(r, out, error);
+    for (unsigned i = 0; ok && i < r->file.chips; i++)
+        ok = wg_chip_images(r->chip[i], true, error);
+    return ok ? r->status : WG_EXIT_ERROR;
+}
+
+void wg_cluster_close(wg_cluster_job *r, wg_text *error)
+{
+    if (r)
+        close_run(r, error);
+    free(r);
 }

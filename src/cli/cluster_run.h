@@ -19,8 +19,8 @@ typedef struct wg_cluster_job {
     uint8_t *source;
     wg_transport *ranks; /* NULL: one process */
     wg_cluster *cluster;
-    wg_chip_run **chip; /* by number; NULL: of another process */
-    uint8_t **text;     /* of chip files */
+    wg_chip_run **chip;   /* by number; NULL: of another process */
+    uint8_t **text;       /* of chip files */
     wg_cluster_args *own; /* the options for each chip */
     wg_text *runs;        /* destination of the reports as run objects of SARIF; NULL: none */
     bool sarif;           /* they are requested there, or in a file */
@@ -32,6 +32,15 @@ typedef struct wg_cluster_job {
 
 /* cluster_report.c: the report of all processes, at the first one. False: `error` says why. */
 bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error);
+
+/*
+ * cluster_run.c: a run whose time a host advances (program.c), in this process alone. NULL, or not WG_OK: `error`, or
+ * wg_cluster_error(), says why. wg_cluster_finish() returns the exit status.
+ */
+wg_cluster_job *wg_cluster_open(const wg_args *args, wg_text *error);
+wg_status wg_cluster_to(wg_cluster_job *r, uint64_t cycle, wg_stop *stop);
+int wg_cluster_finish(wg_cluster_job *r, wg_text *out, wg_text *error);
+void wg_cluster_close(wg_cluster_job *r, wg_text *error);
 
 /* cluster_run.c: opens the chip's run. */
 bool wg_cluster_open_chip(wg_cluster_job *r, unsigned chip, wg_text *error);

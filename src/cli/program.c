@@ -7,7 +7,7 @@
 #include <string.h>
 #include <waitgate/tools.h>
 
-#include "cli/chip_internal.h"
+#include "cli/cluster_run.h"
 #include "cli/drive.h"
 
 struct wg_program {
@@ -18,7 +18,8 @@ struct wg_program {
     char number[2][24]; /* texts of milestones, which `args` names */
     wg_session s;       /* of one tile */
     wg_driving drive;
-    wg_chip_run *chip; /* NULL: one tile */
+    wg_chip_run *chip;       /* of a chip … */
+    wg_cluster_job *cluster; /* … of several; both NULL: of one tile */
     bool ended;
     int status; /* exit status, after the end */
     char error[256];
@@ -56,12 +57,9 @@ static bool refuse(const wg_args *args, wg_text *error)
         return false;
     }
     if (args->value[WG_OPT_SAVE_AT] || args->value[WG_OPT_SAVE_EVERY] || args->value[WG_OPT_SAVE_ON_FAILURE]) {
-        wg_textf(error, "waitgate: a program's host saves it itself: wg_snapshot(), wg_grid_snapshot()\n");
-        return false;
-    }
-    if (args->files == 1 && wg_is_chip_file(args->file[0]) && wg_is_cluster_file(args->file[0])) {
-        wg_textf(error, "waitgate: %s is a cluster file: run it as a command, or see <waitgate/cluster.h>\n",
-                 args->file[0]);
+        wg_textf(
+            error,
+            "waitgate: a program's host saves it itself: wg_snapshot(), wg_grid_snapshot(), wg_cluster_snapshot()\n");
         return false;
     }
     return true;
@@ -78,6 +76,8 @@ static bool opens(wg_program *p, wg_text *error)
     p->args.input = p->tasm;
     if (!parsed || !refuse(&p->args, error))
         return false;
+    if (p->args.files == 1 && wg_is_chip_file(p->args.file[0]) && wg_is_cluster_file(p->args.file[0]))
+        return (p->cluster = wg_cluster_open(&p->args, error)) != NULL;
     if (wg_is_chip_run(&p->args)) {
         p->chip = wg_chip_milestones(&p->args, p->number, error) ? wg_chip_open(&p->args, error) : NULL;
         if (p->chip)
@@ -111,14 +111,24 @@ wg_program *wg_program_open(size_t count, const char *const *words, const char *
 
 wg_device *wg_program_device(wg_program *p) { return p->s.dev; }
 wg_grid *wg_program_chip(wg_program *p) { return p->chip ? wg_chip_grid(p->chip) : NULL; }
-wg_arch_id wg_program_arch(const wg_program *p) { return p->chip ? p->chip->file.grid.arch : p->s.desc.arch; }
+wg_cluster *wg_program_cluster(wg_program *p) { return p->cluster ? p->cluster->cluster : NULL; }
 const char *wg_program_error(const wg_program *p) { return p->error; }
 
-wg_elf *wg_program_elf(wg_program *p, unsigned x, unsigned y, wg_core_id core)
+wg_arch_id wg_program_arch(const wg_program *p)
+{
+    if (p->cluster)
+        return p->cluster->file.base.grid.arch;
+    return p->chip ? p->chip->file.grid.arch : p->s.desc.arch;
+}
+
+wg_elf *wg_program_elf(wg_program *p, unsigned chip, unsigned x, unsigned y, wg_core_id core)
 {
     const wg_session *s = &p->s;
-    if (p->chip)
-        s = x < wg_grid_width(p->chip->grid) ? wg_chip_session(p->chip, x, y) : NULL;
+    wg_chip_run *run = p->chip;
+    if (p->cluster)
+        run = chip < p->cluster->file.chips ? p->cluster->chip[chip] : NULL;
+    if (p->chip || p->cluster)
+        s = run && x < wg_grid_width(run->grid) ? wg_chip_session(run, x, y) : NULL;
     return s && (unsigned)core < WG_CORES ? s->elf[core] : NULL;
 }
 
@@ -126,7 +136,7 @@ bool wg_program_source(void *program, unsigned core, uint32_t pc, wg_source *out
 {
     wg_program *p = program;
     *out = (wg_source){0};
-    return !p->chip && wg_session_source(&p->s, core, pc, out);
+    return p->s.dev && wg_session_source(&p->s, core, pc, out);
 }
 
 static wg_status fail(wg_program *p, const char *why)
@@ -148,6 +158,11 @@ static wg_status run_chip(wg_program *p, uint64_t cycle, wg_stop *stop)
     return WG_OK;
 }
 
+static wg_status run_cluster(wg_program *p, uint64_t cycle, wg_stop *stop)
+{
+    return wg_cluster_to(p->cluster, cycle, stop) == WG_OK ? WG_OK : fail(p, wg_cluster_error(p->cluster->cluster));
+}
+
 static wg_status run_tile(wg_program *p, uint64_t cycle, wg_stop *stop)
 {
     static const wg_stop stops[] = {
@@ -165,9 +180,11 @@ wg_status wg_program_run(wg_program *p, uint64_t cycles, wg_stop *stop)
     if (p->ended)
         return fail(p, "the program has ended");
     wg_interrupt_forget(); /* by a command before */
-    const uint64_t now = p->chip ? wg_grid_cycle(p->chip->grid) : wg_cycle(p->s.dev);
+    const uint64_t now = p->cluster ? wg_cluster_cycle(p->cluster->cluster)
+                         : p->chip  ? wg_grid_cycle(p->chip->grid)
+                                    : wg_cycle(p->s.dev);
     const uint64_t to = cycles < UINT64_MAX - now ? now + cycles : UINT64_MAX;
-    return p->chip ? run_chip(p, to, stop) : run_tile(p, to, stop);
+    return p->cluster ? run_cluster(p, to, stop) : p->chip ? run_chip(p, to, stop) : run_tile(p, to, stop);
 }
 
 int wg_program_end(wg_program *p, char **errors)
@@ -178,6 +195,8 @@ int wg_program_end(wg_program *p, char **errors)
     p->status = WG_EXIT_ERROR;
     if (p->ended) {
         wg_textf(&error, "waitgate: the program has ended\n");
+    } else if (p->cluster) {
+        p->status = wg_cluster_finish(p->cluster, &said, &error);
     } else if (p->chip) {
         p->status = wg_chip_finish(p->chip, &ignored, &said, &error);
     } else {
@@ -198,17 +217,20 @@ int wg_program_end(wg_program *p, char **errors)
 
 char *wg_program_report(wg_program *p, bool json)
 {
-    wg_text out = {.width = 100};
+    wg_text out = {.width = 100}, error = {0};
     if (!p->ended)
         return NULL;
     p->args.value[WG_OPT_JSON] = json ? "" : NULL;
     wg_memory_begin();
-    if (!p->chip)
+    if (p->cluster)
+        wg_cluster_report(p->cluster, &out, &error);
+    else if (!p->chip)
         wg_report_run(&p->s, &out);
     else if (json)
         wg_chip_report_json(p->chip, p->status, &out);
     else
         wg_chip_report_text(p->chip, p->status, &out);
+    wg_text_free(&error);
     if (wg_memory_failed())
         wg_text_free(&out);
     else
@@ -218,8 +240,11 @@ char *wg_program_report(wg_program *p, bool json)
 
 void wg_program_close(wg_program *p)
 {
+    wg_text ignored = {0};
     if (!p)
         return;
+    wg_cluster_close(p->cluster, &ignored);
+    wg_text_free(&ignored);
     if (p->chip)
         wg_chip_close(p->chip);
     else

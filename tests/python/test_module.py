@@ -328,8 +328,6 @@ def test_programs_that_hang_or_cannot_be():
                            ({"tasm": "", "save_at": "5=x"}, "saves it itself")):
         with pytest.raises(waitgate.Error, match=message):
             waitgate.Program(**words)
-    with pytest.raises(waitgate.Error, match="cluster file"):
-        waitgate.Program(EXAMPLES / "galaxy_ring.yaml")
 
 
 def test_checks_of_a_program():
@@ -351,6 +349,36 @@ def test_program_of_a_chip():
         with pytest.raises(waitgate.Error, match="belongs to a program"):
             p.chip.advance(1)
         assert p.chip.run() == "done" and p.end() == whole
+
+
+def test_program_of_a_cluster():
+    path = pathlib.Path(os.environ.get("WAITGATE_BUILD", ROOT / "build")) / "examples/ring.yaml"
+    if not path.exists():
+        pytest.skip("the examples were not built")
+    whole = waitgate.run(path)
+    with waitgate.Program(path) as p:
+        assert p.run(1000) == "cycles" and p.cycle == 1000 and len(p.chips) == 2
+        assert p.chips[1].tile(1, 0).core("b").instructions > 0 and "ring.c" in p.chips[1].tile(1, 0).hang_report()
+        with pytest.raises(waitgate.Error, match="has 2 chips"):
+            p.chip
+        p.chips[0].tile(9, 6).write(0x20000, bytes(4))  # the first of the words that it adds up
+        assert p.run() == "done" and p.end()["cycles"] == whole["cycles"]
+    with waitgate.Program(path) as p:
+        for steps in range(10**6):
+            if p.run(77) != "cycles":
+                break
+        result = p.end()
+        assert steps > 50 and result == whole and result.report().startswith(f"{path}: done after 5083 cycles")
+    text = path.read_text() + "faults:\n  - cut: {link: [1, 0], cycle: 300}\n"
+    cut = path.with_name("ring_cut.yaml")
+    cut.write_text(text)
+    try:
+        with waitgate.Program(cut) as p:
+            with pytest.raises(waitgate.Hang):
+                p.run()
+            assert p.end()["hang"]["cause"] == "link-down"
+    finally:
+        cut.unlink()
 
 
 def test_statistics_of_a_host(tile):
