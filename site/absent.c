@@ -10,6 +10,7 @@
 
 #include "cli/chip_yaml.h"
 #include "cli/commands.h"
+#include "cli/cluster_hang.h"
 #include "cli/diff.h"
 #include "cli/metal_run.h"
 #include "cli/ranks.h"
@@ -96,6 +97,10 @@ bool wg_metal_end(wg_chip_run *r, wg_text *error) { return (void)r, (void)error,
 bool wg_metal_as_expected(const wg_metal_run *m) { return (void)m, true; }
 void wg_metal_report_text(const wg_metal_run *m, wg_text *out) { (void)m, (void)out; }
 void wg_metal_report_json(const wg_metal_run *m, wg_json *j) { (void)m, (void)j; }
+
+/* … nor does one hang (src/cli/cluster_hang.c). */
+void wg_chip_verdict(wg_chip_run *r, wg_text *out) { (void)r, (void)out; }
+void wg_chip_verdict_json(wg_chip_run *r, wg_json *j) { (void)r, (void)j; }
 
 /* ---- Saved runs (src/cli/diff_read.c), the prompt (src/cli/debug.c) ---- */
 
