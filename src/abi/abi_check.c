@@ -112,6 +112,17 @@ static bool left_out(wg_abi_check *c, unsigned i, const wg_race *race)
     return is_firmware(c, i, &race->b) && (!race->has_a || is_firmware(c, i, &race->a));
 }
 
+typedef struct of_firmware {
+    wg_abi_check *check;
+    unsigned tile;
+} of_firmware;
+
+static bool leaves_out(void *user, const wg_race *race)
+{
+    const of_firmware *f = user;
+    return left_out(f->check, f->tile, race);
+}
+
 static size_t firmware_reports(wg_abi_check *c, unsigned i)
 {
     size_t count = 0;
@@ -122,7 +133,7 @@ static size_t firmware_reports(wg_abi_check *c, unsigned i)
 
 static void report_text(wg_abi_check *c, wg_text *out)
 {
-    size_t reports = 0, without = 0;
+    size_t reports = 0, without = 0, folded = 0;
     for (unsigned i = 0; i < c->tiles; i++) {
         const watched *t = &c->tile[i];
         const wg_race_words w = words_of(c, i);
@@ -130,7 +141,9 @@ static void report_text(wg_abi_check *c, wg_text *out)
         if (count)
             wg_textf(out, "tile %u-%u: %zu race report%s\n", t->x, t->y, count, count == 1 ? "" : "s");
         for (size_t k = 0; k < wg_races_count(t->races); k++)
-            if (!left_out(c, i, wg_races_at(t->races, k)))
+            if (wg_races_at(t->races, k)->explained_by)
+                folded++;
+            else if (!left_out(c, i, wg_races_at(t->races, k)))
                 wg_race_text(&w, wg_races_at(t->races, k), out);
         without += firmware;
         if (wg_races_forgotten(t->races))
@@ -138,6 +151,9 @@ static void report_text(wg_abi_check *c, wg_text *out)
                      (unsigned long long)wg_races_forgotten(t->races));
         reports += count;
     }
+    if (folded)
+        wg_textf(out, "note: %zu of them %s the same cause as another, and %s not shown; JSON has all\n", folded,
+                 folded == 1 ? "has" : "have", folded == 1 ? "is" : "are");
     if (c->unwatched)
         wg_textf(out, "note: no memory to watch %u further tiles\n", c->unwatched);
     if (without)
@@ -209,8 +225,10 @@ bool wg_abi_wants_json(const char *path)
 bool wg_abi_check_end(wg_abi_check *c, char *error, size_t bytes)
 {
     wg_text out = {0};
-    for (unsigned i = 0; i < c->tiles; i++)
+    for (unsigned i = 0; i < c->tiles; i++) {
         wg_races_end(c->tile[i].races, wg_grid_cycle(c->grid), wg_device_is_done(c->tile[i].dev));
+        wg_races_fold(c->tile[i].races, leaves_out, &(of_firmware){c, i});
+    }
     if (wg_abi_wants_json(c->path))
         report_json(c, &out);
     else

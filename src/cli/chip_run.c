@@ -643,6 +643,8 @@ bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
         s->ended = r->ended;
         if (s->races)
             wg_races_end(s->races, wg_grid_cycle(r->grid), r->ended == WG_ENDED_DONE);
+        if (s->races)
+            wg_races_fold(s->races, NULL, NULL);
         if (s->stats)
             wg_stats_end(s->stats, wg_cycle(s->dev));
         if (s->timeline)

@@ -99,20 +99,6 @@ static wg_remedy_is try_remedy(wg_session *s, const wg_race *race, uint64_t *spe
     return WG_REMEDY_VERIFIED;
 }
 
-static bool same_agent(const wg_race_party *a, const wg_race_party *b)
-{
-    return a->agent == b->agent && a->thread == b->thread && a->core == b->core && a->tile == b->tile;
-}
-
-/* Are both between the same two parties? A race between others may have a different cause. */
-static bool same_parties(const wg_race *a, const wg_race *b)
-{
-    if (!a->has_a || !b->has_a)
-        return a->has_a == b->has_a && same_agent(&a->b, &b->b);
-    return (same_agent(&a->a, &b->a) && same_agent(&a->b, &b->b)) ||
-           (same_agent(&a->a, &b->b) && same_agent(&a->b, &b->a));
-}
-
 bool wg_verify_races(wg_session *s, wg_text *error)
 {
     uint64_t spent = 0;
@@ -130,7 +116,7 @@ bool wg_verify_races(wg_session *s, wg_text *error)
         wg_races_tried(s->races, i, outcome);
         for (size_t k = 0; outcome == WG_REMEDY_VERIFIED && k < count; k++) {
             const wg_race *other = wg_races_at(s->races, k);
-            if (k != i && gone[k] && !other->explains && !other->explained_by && same_parties(race, other))
+            if (k != i && gone[k] && !other->explains && !other->explained_by && wg_race_same_parties(race, other))
                 wg_races_explain(s->races, i, k);
         }
     }

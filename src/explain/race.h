@@ -140,6 +140,14 @@ void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome);
 void wg_races_grade(wg_races *r, size_t index, uint32_t timings, const wg_delay *witness);
 /* With the remedy of report `cause`, report `index` is gone, too. */
 void wg_races_explain(wg_races *r, size_t cause, size_t index);
+/* Are both between the same two parties? A race between others may have a different cause. */
+bool wg_race_same_parties(const wg_race *a, const wg_race *b);
+/*
+ * Where no remedy is tried: races of one kind between the same parties, one of them with the same instruction, for which
+ * the same is suggested, are explained by the first of them. `skip`: NULL, or reports to leave alone.
+ */
+typedef bool (*wg_race_skip_fn)(void *user, const wg_race *race);
+void wg_races_fold(wg_races *r, wg_race_skip_fn skip, void *user);
 /* The narrow remedy is not enough: switches to the wider one; false: there is none. */
 bool wg_races_widen(wg_races *r, size_t index);
 /* Has anybody touched these bytes of L1? */

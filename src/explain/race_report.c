@@ -348,3 +348,33 @@ void wg_races_explain(wg_races *r, size_t cause, size_t index)
     r->race[cause].explains++;
     r->race[index].explained_by = r->race[cause].id;
 }
+
+static bool same_agent(const wg_race_party *a, const wg_race_party *b)
+{
+    return a->agent == b->agent && a->thread == b->thread && a->core == b->core && a->tile == b->tile;
+}
+
+bool wg_race_same_parties(const wg_race *a, const wg_race *b)
+{
+    if (!a->has_a || !b->has_a)
+        return a->has_a == b->has_a && same_agent(&a->b, &b->b);
+    return (same_agent(&a->a, &b->a) && same_agent(&a->b, &b->b)) ||
+           (same_agent(&a->a, &b->b) && same_agent(&a->b, &b->a));
+}
+
+static bool same_cause(const wg_race *cause, const wg_race *race)
+{
+    return cause->has_a && race->has_a && cause->kind == race->kind && wg_race_same_parties(cause, race) &&
+           (cause->a.pc == race->a.pc || cause->b.pc == race->b.pc) && strcmp(cause->remedy, race->remedy) == 0;
+}
+
+void wg_races_fold(wg_races *r, wg_race_skip_fn skip, void *user)
+{
+    for (size_t i = 0; i < r->races; i++) {
+        if (r->race[i].explained_by || (skip && skip(user, &r->race[i])))
+            continue;
+        for (size_t k = i + 1; k < r->races; k++)
+            if (!r->race[k].explained_by && !(skip && skip(user, &r->race[k])) && same_cause(&r->race[i], &r->race[k]))
+                wg_races_explain(r, i, k);
+    }
+}

@@ -82,6 +82,24 @@ def parties_on_other_tiles(work):
               and there[0].get("function") == "main", races)
 
 
+def one_cause_is_one_report(work):
+    """Several reads of what one command's requests write, without a wait: one report says that it explains the others."""
+    reads = READER.replace("WORD(0x30000) + 1;", "WORD(0x30000) + WORD(0x30100) + WORD(0x30200);")
+    writes = WRITER.replace("    noc_write(0, 0x30000, 0x30000, 0);\n", "    for (int i = 0; i < 3; i++) {\n        while (noc_busy(0, WRITER)) {\n        }\n"
+                            "        noc_write(0, 0x30000 + 0x100 * i, 0x30000, 0);\n    }\n")
+    assert writes != WRITER and reads != READER
+    built(work, "bh", writes=writes % 2, reads=reads)
+    (work / "chip.yaml").write_text("arch: bh\ntiles:\n  - {at: [1, 2], brisc: writes.elf}\n  - {at: [2, 2], brisc: reads.elf}\n")
+    def said(*options):
+        return subprocess.run([WAITGATE, "check", *options, str(work / "chip.yaml")], capture_output=True, text=True, timeout=60).stdout
+    text = said()
+    check("one cause", text.count("WARNING: Waitgate: data-race") == 1 and "explains: 2 more pairs of the same parties, with the same remedy" in text
+          and "1 race report, 2 more of the same cause" in text, text)
+    check("one cause, all", said("--all").count("WARNING: Waitgate: data-race") == 3, said("--all"))
+    races = [race for tile in json.loads(said("--json"))["tiles"] for race in tile["races"]]
+    check("one cause in JSON", sorted(race.get("explained_by", 0) for race in races) == [0] + [races[0]["id"]] * 2, races)
+
+
 def tiles_that_wait_for_each_other(work):
     """The verdict over all tiles, in text, and in JSON with its chain."""
     poll = "#include \"noc.h\"\nint main(void)\n{\n    while (WORD(0x30000) != 1)\n        fence();\n    return 0;\n}\n"
@@ -310,7 +328,7 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp())
     for elf in EXAMPLES.glob("*.elf"):
         shutil.copy(elf, work)
-    for part in (example_of_tree_and_page, parties_on_other_tiles, tiles_that_wait_for_each_other, explored, race_detectors, from_dram_to_dram, ethernet,
+    for part in (example_of_tree_and_page, parties_on_other_tiles, one_cause_is_one_report, tiles_that_wait_for_each_other, explored, race_detectors, from_dram_to_dram, ethernet,
                  cores_of_the_other_kind, statistics_in_json, timelines, hangs, limits, host_memory_and_images, errors):
         part(work)
     shutil.rmtree(work)

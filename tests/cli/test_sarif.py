@@ -5,6 +5,7 @@
 usage: test_sarif.py WAITGATE ROOT
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -49,8 +50,15 @@ def shaped(value, shape, at="log"):
             shaped(v, known[k], f"{at}.{k}")
 
 
+# The standard's own schema, if there is one: sarif-schema-2.1.0.json of oasis-tcs/sarif-spec.
+SCHEMA = os.environ.get("WG_SARIF_SCHEMA")
+
+
 def valid(log):
     shaped(log, LOG)
+    if SCHEMA:
+        import jsonschema
+        jsonschema.validate(log, json.loads(pathlib.Path(SCHEMA).read_text()))
     assert log["version"] == "2.1.0" and len(log["runs"]) == 1
     run = log["runs"][0]
     rules = [r["id"] for r in run["tool"]["driver"]["rules"]]
