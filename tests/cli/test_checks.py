@@ -74,6 +74,14 @@ def examples_leave_nothing_over(d):
 
 
 @test
+def examples_on_chips_are_silent(d):
+    folder = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    for name in ("chip", "dram", "ethernet", "relay", "remote", "ring") if folder else ():
+        out = check("--checks", ",".join(ALL), "--buffer", "0x10000:0x100000", folder / f"{name}.yaml")
+        assert "WARNING" not in out and "NOTE" not in out, out
+
+
+@test
 def options(d):
     program = d / "p.tasm"
     program.write_text(".core B\n    li t0, 0x3000\n    sw t0, 0(t0)\n    sw t0, 0x40(t0)\n    j .\n")
