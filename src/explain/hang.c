@@ -66,6 +66,8 @@ void wg_history_event(void *user, const wg_event *e)
         h->was[i][now].from = e->cycle;
         h->was[i][now].to = 0;
         h->nonzero[i] = now;
+    } else if (e->kind == WG_EV_MUTEX) {
+        h->mutex_pc[e->a & 7] = !e->b ? 0 : h->mutex_pc[e->a & 7] ? h->mutex_pc[e->a & 7] : e->pc;
     } else if (e->kind == WG_EV_STALL_BEGIN && e->agent <= WG_AGENT_CORE_T2) {
         stays_near(h, e->agent - WG_AGENT_CORE_B, e->pc, e->cycle);
     } else if (e->kind == WG_EV_CORE_STATE && e->a == 1 && e->agent <= WG_AGENT_CORE_T2) {
@@ -400,10 +402,13 @@ static void gate_edges(graph *g, unsigned thread)
     case WG_ENDED_BY_LATCH: latch_edges(g, thread); break;
     case WG_ENDED_BY_MUTEX: {
         unsigned mutex = stall->resource & 7, holder = g->out->mutex[mutex];
+        char place[160];
+        const uint32_t pc = g->history->mutex_pc[mutex];
+        const char *taken = pc && holder ? at_place(g, WG_CORE_T0 + holder - 1, pc, place, sizeof place) : "";
         wg_hang_edge_add(g, from, node(WG_NODE_MUTEX, mutex), "mutex %u is held", mutex);
         if (holder)
-            wg_hang_edge_add(g, node(WG_NODE_MUTEX, mutex), node(WG_NODE_THREAD, holder - 1), "thread %u holds it",
-                             holder - 1);
+            wg_hang_edge_add(g, node(WG_NODE_MUTEX, mutex), node(WG_NODE_THREAD, holder - 1), "thread %u holds it%s%s",
+                             holder - 1, *taken ? ", since its ATGETM" : "", taken);
         break;
     }
     case WG_ENDED_BY_NO_MUTEX:

@@ -62,6 +62,7 @@ typedef struct wg_history {
     } was[8][2]; /* [semaphore]: the last time that it was 0, and that it was not; to 0: none */
     bool nonzero[8];
     wg_semaphore_past semaphore[8];
+    uint32_t mutex_pc[8];     /* of the ATGETM that took it; 0: it is free, or not known */
     uint32_t entry[WG_CORES]; /* where each core's program begins; 0: not known */
     wg_pending pending[WG_THREADS];
     unsigned repeating; /* of a run that is cut short: bit i: core i only repeats itself */
@@ -74,7 +75,8 @@ typedef struct wg_history {
     const uint32_t *metal_layout; /* of tt-metal's launch messages; NULL: the built-in one */
 } wg_history;
 #define WG_HISTORY_EVENTS \
-    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_CORE_STATE))
+    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | \
+     WG_EV_BIT(WG_EV_CORE_STATE))
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {
