@@ -281,24 +281,30 @@ static bool unit_free(const wg_tile *t, const wg_insn *insn, wg_stall *why)
     return false;
 }
 
-/*
- * Can the block be read? Decided here: an instruction that waits inside the unit (waits_in_unit) blocks all instructions of
- * other threads until it is accepted. Issue gaps stall it at the gate instead.
- */
-static bool block_settled(wg_tile *t, const wg_insn *insn, const entry *e, unsigned block, wg_stall *why)
+/* Can the block be read? An instruction that would wait for it inside the unit (refused()) stalls on issue gaps first. */
+static bool block_settled(const wg_tile *t, const entry *e, unsigned block, wg_stall *why)
 {
-    wg_matrix *m = &t->backend.matrix;
+    const wg_matrix *m = &t->backend.matrix;
     uint64_t ready = m->block_ready[block], now = t->sched.now;
     if (ready <= now)
         return true;
-    if (t->timing->waits_in_unit) {
-        uint64_t from = gap_end(m, e);
-        if (from > now)
-            return refuse(why, WG_STALL_MATRIX_ISSUE_GAP, WG_UNIT_MATRIX, from);
-        m->others_from = ready + 1;
-        m->waiting_thread = insn->thread % WG_THREADS;
-    }
+    const uint64_t from = t->timing->waits_in_unit ? gap_end(m, e) : 0;
+    if (from > now)
+        return refuse(why, WG_STALL_MATRIX_ISSUE_GAP, WG_UNIT_MATRIX, from);
     return refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, ready);
+}
+
+/*
+ * Decided here: an instruction that waits for a block of Dst waits inside the unit (waits_in_unit), and blocks all instructions
+ * of other threads until it is accepted. Issue gaps stall it at the gate instead.
+ */
+static void refused(wg_tile *t, const wg_insn *insn, const wg_stall *why)
+{
+    wg_matrix *m = &t->backend.matrix;
+    if (why->reason != WG_STALL_DST_BLOCK_WRITTEN || !t->timing->waits_in_unit)
+        return;
+    m->others_from = why->retry_at + 1;
+    m->waiting_thread = insn->thread % WG_THREADS;
 }
 
 /* Books an accepted instruction and reopens the unit to other threads. */
@@ -335,7 +341,7 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
         unsigned other = wg_dst_stored(c.access, first + i * step, c.set->wide) / 8;
         block = m->block_ready[other] > m->block_ready[block] ? other : block;
     }
-    return block_settled(t, insn, e, block, why);
+    return block_settled(t, e, block, why);
 }
 
 /*
@@ -344,7 +350,7 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
  */
 static bool check(const wg_tile *tile, const wg_insn *insn, wg_stall *why)
 {
-    wg_tile *t = (wg_tile *)tile; /* changes only its cache of settings and others_from */
+    wg_tile *t = (wg_tile *)tile; /* changes only its cache of settings */
     const wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
     const entry *e = &entries[insn->op ? insn->op : wg_isa_decode(t->arch->id, insn->word)->id];
@@ -712,6 +718,7 @@ const wg_unit_ops wg_matrix_unit = {
     .reset = reset,
     .abort = abort_all,
     .check = check,
+    .refused = refused,
     .accept = accept,
     .tick = tick,
     .busy = busy,

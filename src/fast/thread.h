@@ -105,7 +105,7 @@ WG_STAGE void wg_thread_serve(wg_tile *t, wg_frontend *f, unsigned thread, unsig
             wg_gate_stalls(f, &why, t->sched.now);
         return;
     }
-    if (!ops->check(t, head, &why)) {
+    if (!wg_unit_takes(t, ops, head, &why)) {
         wg_gate_stalls(f, &why, t->sched.now);
         return;
     }

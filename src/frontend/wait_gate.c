@@ -350,7 +350,7 @@ static inline bool unit_takes(wg_tile *t, unsigned unit, const wg_insn *head, wg
         *why = (wg_stall){WG_STALL_UNIT_BUSY, (uint16_t)unit, WG_AGENT_HOST, WG_NEVER};
         return false;
     }
-    return wg_units[unit]->check(t, head, why);
+    return wg_unit_takes(t, wg_units[unit], head, why);
 }
 
 /* The head alone wants `unit`. */

@@ -25,10 +25,11 @@ typedef struct wg_unit_ops {
     void (*abort)(struct wg_tile *t); /* soft reset, from any state; NULL: the unit has none */
     /*
      * May `insn` start in cycle t->sched.now? On false, fills *why. Reports nothing and changes nothing but caches of
-     * decoded configuration. One exception: in profile silicon, an instruction that waits for a block of Dst waits inside
-     * the Matrix Unit, which remembers the thread; another call changes nothing.
+     * decoded configuration.
      */
     bool (*check)(const struct wg_tile *t, const wg_insn *insn, wg_stall *why);
+    /* The gate's head was refused: it may wait inside the unit and keep others out. NULL: instructions wait at the gate only. */
+    void (*refused)(struct wg_tile *t, const wg_insn *insn, const wg_stall *why);
     void (*accept)(struct wg_tile *t, const wg_insn *insn);
     /* Phase B. Makes the agent's next wake-up by wg_wake_at() or wg_set_wake(), or none if only others can unblock it. */
     void (*tick)(struct wg_tile *t);
@@ -47,6 +48,16 @@ typedef struct wg_unit_ops {
      */
     bool (*part_busy)(const struct wg_tile *t, unsigned thread, unsigned part);
 } wg_unit_ops;
+
+/* The gate offers its head to the unit. False: it is refused, for the reason in *why. */
+static inline bool wg_unit_takes(struct wg_tile *t, const wg_unit_ops *unit, const wg_insn *head, wg_stall *why)
+{
+    if (unit->check(t, head, why))
+        return true;
+    if (unit->refused)
+        unit->refused(t, head, why);
+    return false;
+}
 
 /* Indexed by wg_unit; NULL for the kinds that never reach a backend unit. */
 extern const wg_unit_ops *const wg_units[WG_UNIT_COUNT];

@@ -104,7 +104,7 @@ static inline void rig_gate(rig *r, unsigned thread)
         return;
     wg_insn insn = rig_insn(r, thread, r->word[thread][head], head + 1);
     const wg_unit_ops *ops = rig_unit_of(insn.unit);
-    if (ops && !ops->check(r->t, &insn, &r->stall[thread]))
+    if (ops && !wg_unit_takes(r->t, ops, &insn, &r->stall[thread]))
         return;
     r->issued[thread][head] = r->t->sched.now;
     r->head[thread]++;

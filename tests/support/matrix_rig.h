@@ -64,7 +64,7 @@ static inline bool mrig_offer(mrig *r, unsigned thread, uint32_t word)
 {
     wg_insn insn = {.word = word, .id = ++r->ids, .thread = (uint8_t)thread};
     r->t->sched.phase = WG_PHASE_GATES;
-    if (!wg_matrix_unit.check(r->t, &insn, &r->stall))
+    if (!wg_unit_takes(r->t, &wg_matrix_unit, &insn, &r->stall))
         return false;
     wg_matrix_unit.accept(r->t, &insn);
     return true;
