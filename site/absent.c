@@ -121,6 +121,7 @@ int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error)
 
 /* ---- Other processes (src/cli/ranks.c) ---- */
 
+bool wg_ranks_started(void) { return false; }
 wg_transport *wg_ranks_open(wg_text *error) { return (void)error, NULL; }
 void wg_ranks_close(wg_transport *ranks, int status, wg_text *error) { (void)ranks, (void)status, (void)error; }
 void wg_ranks_forget(void) {}
