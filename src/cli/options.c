@@ -28,6 +28,8 @@ const char wg_exits[] =
     "hang; 4 findings (from check), or timings that differ (from explore); 5 cycle limit; 6 usage or host error; 130 "
     "interrupted. When several apply: 6, then 3, 1, 5, 2, 4.";
 
+enum { HELP_WIDTH = 80 };
+
 static void help_all(wg_text *out)
 {
     wg_textf(out, "waitgate %s: a Tensix tile you can see into\n\nusage: waitgate COMMAND [options] …\n\n",
@@ -42,6 +44,8 @@ static void help_all(wg_text *out)
 static void help_command(wg_text *out, unsigned command)
 {
     const wg_command_info *c = &commands[command];
+    const unsigned width = wg_terminal_width();
+    out->width = width < HELP_WIDTH ? width : HELP_WIDTH; /* also through a pager */
     wg_textf(out, "usage: waitgate %s [options]%s%s\n\n", c->name, *c->arguments ? " " : "", c->arguments);
     wg_text_wrap(out, c->summary, 0, 0);
     if (*c->text) {
