@@ -61,4 +61,12 @@ def wheel(folder):
     assert said.returncode == 3 and "in a circle" in said.stdout, said
 
 
+@test
+def installed(folder):
+    """`make install`: with its folder on the path, pytest finds the plugin by itself."""
+    subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", folder / "root", "--quiet"], check=True)
+    module = next((folder / "root").rglob("share/waitgate/python"))
+    pytest(folder, PYTHONPATH=str(module), WAITGATE_LIBRARY=str(next((folder / "root").rglob("libwaitgate_tools.so.0"))))
+
+
 suite.run()

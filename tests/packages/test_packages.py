@@ -118,7 +118,7 @@ def clean_debian(d):
     (CLEAN / "test_tile.py").write_text("def test_good(tile):\n    tile.push(0, 'ttsetdmareg 0, 42, 0, 8')\n    tile.run()\n"
                                         "    assert tile.gpr(0, 4) == 42\n\ndef test_hangs(tile):\n    tile.push(0, 'ttsemwait 1, 4, 1')\n"
                                         "    tile.push(0, 'ttdmanop')\n    tile.run()\n")
-    said = inside("python3", "-m", "pytest", "-q", "-p", "waitgate.pytest_plugin", "--waitgate-arch=bh,wh", "/test_tile.py", status=1)
+    said = inside("python3", "-m", "pytest", "-q", "--waitgate-arch=bh,wh", "/test_tile.py", status=1)
     assert "2 failed, 2 passed" in said and "semaphore" in said, said
     # The transport between processes compiles with MPICH.
     for part in ("src/mpi", "src/cluster", "include"):
