@@ -4,6 +4,10 @@
  * into L1 and waits for each; then core B, which has been waiting for a semaphore, writes them back, and waits for each. Both
  * record an event in L1 before each request, and before and after each wait, as the software's profiler does. A row is the
  * time from a core's first mark to its last.
+ *
+ * Arms `elw` and `mm`: the reader of mechbench, core NC alone. It reads eight pairs of tiles from DRAM into two circular buffers
+ * of two tiles each, waits for each pair and announces it, without events. Core T0 takes a pair 100 cycles after it was
+ * announced: far less than the next one takes, so that the card's arithmetic, which is not run, does not matter either.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +37,11 @@ enum {
     ANSWERS = 0x200, /* WR_ACK_RECEIVED is its word 1, RD_RESP_RECEIVED word 2 */
     WALL_CLOCK = (int)0xFFB121F0,
     ROOM = 480, /* words */
+    STREAM = (int)0xFFB40000,
+    STREAM_BYTES = 0x1000,
+    TILE = 2048,
+    BUFFER = 0x50, /* in own RAM: write pointer, limit, size, pages of each circular buffer */
+    BUFFER_BYTES = 0x10,
 };
 enum { TARG = 0x00, RET = 0x0C, CTRL = 0x1C, LENGTH = 0x20 };
 enum { ANSWERED = 1 << 4, STATIC_VC = 1 << 7, VC_1 = 1 << 13, WRITE = 2 };
@@ -45,6 +54,7 @@ typedef struct side {
     wg_arch_id arch;
     bool write;
     unsigned noc;
+    bool pairs;
     uint32_t own, to; /* this tile and the other end, as the registers have them */
 } side;
 
@@ -169,8 +179,116 @@ static void registers(rv *p, const side *s)
     }
 }
 
+/* Offsets of a circular buffer's counters in its stream's registers. */
+static int received_of(wg_arch_id arch) { return arch == WG_ARCH_WH ? 4 * 4 : 4 * 10; }
+static int acked_of(wg_arch_id arch) { return arch == WG_ARCH_WH ? 4 * 3 : 4 * 8; }
+enum { STREAM_REG = S10 }; /* and S11: of the two circular buffers */
+
+static void reserve(rv *p, const side *s, unsigned buffer)
+{
+    rv_lw(p, T0, received_of(s->arch), STREAM_REG + buffer);
+    rv_lw(p, T3, BUFFER + BUFFER_BYTES * (int)buffer + 12, GP);
+    unsigned poll = p->n;
+    rv_lw(p, T1, acked_of(s->arch), STREAM_REG + buffer);
+    alu(p, 0x20, 0, T2, T0, T1);
+    rv_word(p, rv_i(16, T2, 1, T2, 0x13)); /* counters have 16 bits */
+    rv_word(p, rv_i(16, T2, 5, T2, 0x13));
+    alu(p, 0x20, 0, T2, T3, T2);
+    rv_word(p, rv_b(4 * ((int)poll - (int)p->n), T2, S6, 4)); /* blt: no room for one */
+}
+
+static void push(rv *p, const side *s, unsigned buffer)
+{
+    const int at = BUFFER + BUFFER_BYTES * (int)buffer;
+    rv_lw(p, T0, received_of(s->arch), STREAM_REG + buffer);
+    rv_addi(p, T0, T0, 1);
+    rv_sw(p, T0, received_of(s->arch), STREAM_REG + buffer);
+    rv_lw(p, T1, at, GP);
+    rv_lw(p, T2, at + 4, GP);
+    rv_add(p, T1, T1, A3);
+    rv_sw(p, T1, at, GP);
+    rv_word(p, rv_b(16, T1, T2, 1)); /* bne: not at the limit */
+    rv_lw(p, T2, at + 8, GP);
+    alu(p, 0x20, 0, T1, T1, T2);
+    rv_sw(p, T1, at, GP);
+}
+
+/* mechbench's reader. */
+static void reader(rv *p, const side *s)
+{
+    registers(p, s);
+    for (unsigned i = 0; i < 2; i++) {
+        rv_li(p, STREAM_REG + i, (uint32_t)STREAM + STREAM_BYTES * i);
+        const uint32_t at = SCRATCH + 2 * TILE * i, of[] = {at, at + 2 * TILE, 2 * TILE, 2};
+        for (unsigned k = 0; k < 4; k++) {
+            rv_li(p, T0, of[k]);
+            rv_sw(p, T0, (int)(BUFFER + BUFFER_BYTES * i + 4 * k), GP);
+        }
+    }
+    mark(p);
+    rv_li(p, S8, ARGUMENTS);
+    rv_lw(p, A2, 0, S8);
+    rv_lw(p, A5, 4, S8);
+    rv_lw(p, A3, 8, S8);
+    rv_lw(p, A6, 16, S8);
+    rv_lw(p, A4, BANK_PLACE, GP);
+    unsigned loop = p->n;
+    reserve(p, s, 0);
+    reserve(p, s, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        rv_lw(p, A1, (int)(BUFFER + BUFFER_BYTES * i), GP);
+        if (i) { /* the other buffer in DRAM */
+            rv_addi(p, A0, A2, 0);
+            rv_addi(p, A2, A6, 0);
+        }
+        request(p, s);
+        if (i)
+            rv_addi(p, A2, A0, 0);
+    }
+    unsigned poll = p->n;
+    rv_lw(p, T0, 8, S7);
+    rv_lw(p, T1, ISSUED, GP);
+    rv_bne(p, T0, T1, poll);
+    push(p, s, 0);
+    push(p, s, 1);
+    rv_add(p, A2, A2, A3);
+    rv_add(p, A6, A6, A3);
+    rv_addi(p, A5, A5, -1);
+    rv_bne(p, A5, ZERO, loop);
+    mark(p);
+    rv_done(p);
+}
+
+/* Takes each pair of tiles. */
+static void taker(rv *p, const side *s)
+{
+    rv_li(p, S0, (uint32_t)STREAM);
+    rv_li(p, S1, (uint32_t)STREAM + STREAM_BYTES);
+    for (unsigned i = 1; i <= CHUNKS; i++) {
+        rv_li(p, T1, i);
+        for (unsigned buffer = 0; buffer < 2; buffer++) {
+            unsigned poll = p->n;
+            rv_lw(p, T0, received_of(s->arch), S0 + buffer);
+            rv_bne(p, T0, T1, poll);
+        }
+        rv_li(p, T2, 50); /* two cycles each */
+        unsigned wait = p->n;
+        rv_addi(p, T2, T2, -1);
+        rv_bne(p, T2, ZERO, wait);
+        rv_sw(p, T1, acked_of(s->arch), S0);
+        rv_sw(p, T1, acked_of(s->arch), S1);
+    }
+    rv_done(p);
+}
+
 static void kernel(rv *p, const side *s)
 {
+    if (s->pairs && s->write)
+        taker(p, s);
+    if (s->pairs && !s->write)
+        reader(p, s);
+    if (s->pairs)
+        return;
     registers(p, s);
     mark(p);
     rv_li(p, S8, ARGUMENTS);
@@ -239,7 +357,8 @@ static void copy(wg_arch_id arch, char arm, uint32_t bytes, double took[2])
                          .arch = arch,
                          .profile = WG_PROFILE_SILICON,
                          .harvested = arch == WG_ARCH_BH ? 1u << 7 | 1u << 10 : 1u << 3 | 1u << 11};
-    const uint32_t arguments[] = {FAR, CHUNKS, bytes, SEMAPHORE};
+    const bool pairs = arm == 'e' || arm == 'm';
+    const uint32_t arguments[] = {FAR, CHUNKS, bytes, SEMAPHORE, FAR + CHUNKS * TILE};
     wg_grid *g = NULL;
     wg_stop stop;
     unsigned x, y;
@@ -251,17 +370,21 @@ static void copy(wg_arch_id arch, char arm, uint32_t bytes, double took[2])
         fail("no tile");
     for (unsigned write = 0; write < 2; write++) {
         unsigned noc = write == (arm == 'B');
-        side s = {.arch = arch, .write = write, .noc = noc, .own = place(arch, own_x, own_y)};
+        side s = {.arch = arch, .write = write, .noc = noc, .pairs = pairs, .own = place(arch, own_x, own_y)};
         s.to = far_end(arch, arm == 'C', noc);
         rv p = rv_at(CODE + write * CODE_BYTES);
         kernel(&p, &s);
-        if (!rv_load(dev, &p) || wg_core_release(dev, write ? WG_CORE_B : WG_CORE_NC, p.base) != WG_OK)
+        if (!rv_load(dev, &p) || wg_core_release(dev,
+                                                 !write  ? WG_CORE_NC
+                                                 : pairs ? WG_CORE_T0
+                                                         : WG_CORE_B,
+                                                 p.base) != WG_OK)
             fail("no memory for the kernel");
     }
     if (wg_grid_run(g, 1000000, &stop) != WG_OK || stop != WG_STOP_DONE)
         fail("the kernels do not end");
     for (unsigned read = 0; read < 2; read++) {
-        uint32_t events = (uint32_t)(read ? 2 + CHUNKS * 12 + 4 : 2 + 4 + CHUNKS * 12), first[2], last[2];
+        uint32_t events = pairs ? 2 : 2 + 4 + CHUNKS * 12, first[2], last[2];
         wg_grid_read(g, x, y, EVENTS + read * EVENTS_BYTES, first, sizeof first);
         wg_grid_read(g, x, y, EVENTS + read * EVENTS_BYTES + 4 * events, last, sizeof last);
         took[read] = (double)(last[1] - first[1]);
