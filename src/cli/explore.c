@@ -147,7 +147,7 @@ static void work(wg_explorer *x, board *b, double until)
 static void show_progress(const wg_explorer *x, size_t finished, double began, double until)
 {
     double now = seconds_now(), rate = (double)finished / (now - began > 0.01 ? now - began : 0.01);
-    double left = rate > 0 ? (double)(x->all.trials - finished) / rate : 0;
+    double left = rate > 0 ? (double)(x->all.trials - finished) / rate : until - now;
     left = until - now < left ? until - now : left;
     fprintf(stderr, "\r\033[K%zu of %zu timings, %.0f per second, %.0f s left", finished, x->all.trials, rate,
             left > 0 ? left : 0);

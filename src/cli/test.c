@@ -236,8 +236,10 @@ static void hurry(const runner *r, slot *s)
 static void show_progress(const runner *r, double began)
 {
     double passed = seconds_now() - began;
-    double left = r->finished ? passed / (double)r->finished * (double)(r->all->count - r->finished) : 0;
-    fprintf(stderr, "\r\033[K%zu of %zu tests, about %.0f s left", r->finished, r->all->count, left);
+    double left = passed / (double)r->finished * (double)(r->all->count - r->finished);
+    fprintf(stderr, "\r\033[K%zu of %zu tests", r->finished, r->all->count);
+    if (r->finished) /* before that nobody knows */
+        fprintf(stderr, ", about %.0f s left", left);
     fflush(stderr);
 }
 

@@ -160,6 +160,7 @@ def test_progress():
     _, seen = suite.at_terminal(
         [WAITGATE, "explore", "--runs", "1000000", "--budget", "2", FOLDER / "ordered.tasm"])
     check("progress", b"of 1000000 timings" in seen and b"s left" in seen, seen[-300:])
+    check("time left at first", not re.search(rb"\x1b\[K0 of 1000000 timings, [^\r]* 0 s left", seen), seen[:300])
     check("budget", b"the budget was used up" in seen, seen[-300:])
     _, seen = suite.at_terminal([WAITGATE, "explore", "--runs", "60", FOLDER / "two_writers.tasm"])
     check("progress of shrinking", b"fewest delays" in seen and b"more runs" in seen, seen[-300:])

@@ -239,6 +239,15 @@ def refusals(folder):
 
 
 @test
+def progress(folder):
+    """Until a test has ended, nobody knows how long the others take."""
+    (folder / "busy.tasm").write_text(".core b\nli t0, 0\n1: addi t0, t0, 1\nrdcycle t1\nj 1b\n")
+    shutil.copy(EXAMPLES / "hello.tasm", folder / "quick.tasm")
+    suite.shows([WAITGATE, "test", "--timeout", "30", folder / "busy.tasm"], rb"0 of 1 tests\r")
+    suite.shows([WAITGATE, "test", "--timeout", "30", "--jobs", "2", folder / "busy.tasm", folder / "quick.tasm"], rb"1 of 2 tests, about \d+ s left")
+
+
+@test
 def interrupted(folder):
     """Ctrl-C ends the running tests, and the report says how many were not run."""
     for i in range(3):
