@@ -306,7 +306,7 @@ static void work(wg_chip_explorer *x, board *b, double until)
 static void show_progress(const wg_chip_explorer *x, size_t begun, double began, double until)
 {
     const double now = seconds_now(), rate = (double)begun / (now - began > 0.01 ? now - began : 0.01);
-    const double left = begun && begun < x->trials ? (double)(x->trials - begun) / rate : 0;
+    const double left = !begun ? until - now : begun < x->trials ? (double)(x->trials - begun) / rate : 0;
     fprintf(stderr, "\r\033[K%zu of %zu timings, %.0f per second, %.0f s left", begun < x->trials ? begun : x->trials,
             x->trials, rate,
             left < until - now ? left

@@ -721,6 +721,31 @@ def a_process_dies(d):
 
 
 @mpi_test
+def goes_on_after_a_death(d):
+    """A process is killed after a snapshot; the run continues from it on other numbers of processes, to the same bits."""
+    build(d, "count", "int main(void)\n{\n    for (u32 i = 0; i < 200000; i++)\n        WORD(0x28000) = i;\n    return 0;\n}\n", 0x18000)
+    text = "topology: t3000\nchips:\n  - {chip: all, tiles: [{at: e0, erisc0: count.elf}]}\n"
+    status, whole, err = run(d, text, "--json")
+    whole = json.loads(whole)
+    assert status == 0 and whole["cycles"] > 600000, err
+    p = processes(3, d, f"--save-every=100000={d}/kept.snapshot")
+    end = time.monotonic() + 60
+    while not (d / "kept.snapshot").exists() and p.poll() is None and time.monotonic() < end:
+        time.sleep(0.005)
+    children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout
+    mine = [int(line.split()[0]) for line in children.splitlines() if "waitgate" in line]
+    assert len(mine) == 3, children
+    os.kill(mine[2], signal.SIGKILL)
+    status, out, err = finished(p, 30)
+    assert status != 0 and "another process died" in err, (status, err)
+    # The code is that of the snapshot, too: a run that began anew would end earlier.
+    build(d, "count", "int main(void)\n{\n    for (u32 i = 0; i < 10; i++)\n        WORD(0x28000) = i;\n    return 0;\n}\n", 0x18000)
+    for again in (run(d, text, "--json", f"--resume={d}/kept.snapshot"), finished(processes(2, d, "--json", f"--resume={d}/kept.snapshot"))):
+        said = json.loads(again[1])
+        assert again[0] == 0 and (said["state"], said["cycles"]) == (whole["state"], whole["cycles"]), again
+
+
+@mpi_test
 def a_process_fails(d):
     """A failure that only one process can see is an error of the whole run, with its position; so are too many
     processes."""
