@@ -612,15 +612,18 @@ def where_it_listens(d):
     (d / "p.tasm").write_text(WRONG)
     for given, host, open_to_all in (("0", "127.0.0.1", False), ("127.0.0.2:0", "127.0.0.2", False), ("0.0.0.0:0", "0.0.0.0", True)):
         server = subprocess.Popen([WAITGATE, "gdb", "--listen", given, str(d / "p.tasm")], stderr=subprocess.PIPE, text=True)
-        said = re.search(r"target remote ([\d.]+):(\d+)", server.stderr.readline())
-        assert said[1] == host and (not open_to_all or "no password" in server.stderr.readline()), said
-        reached = {}
-        for address in ("127.0.0.1", "127.0.0.2", "127.0.0.3"):
-            with socket.socket() as s:
-                reached[address] = s.connect_ex((address, int(said[2]))) == 0
-        server.terminate()
-        server.wait()
-        server.stderr.close()
+        try:
+            warned = "no password" in server.stderr.readline() if open_to_all else False
+            said = re.search(r"target remote ([\d.]+):(\d+)", server.stderr.readline())
+            reached = {}
+            for address in ("127.0.0.1", "127.0.0.2", "127.0.0.3"):
+                with socket.socket() as s:
+                    reached[address] = s.connect_ex((address, int(said[2]))) == 0
+        finally:
+            server.terminate()
+            server.wait()
+            server.stderr.close()
+        assert said[1] == host and warned == open_to_all, said
         assert reached == {a: open_to_all or a == host for a in reached}, (given, reached)
 
 
