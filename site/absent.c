@@ -9,9 +9,11 @@
 #include <sys/wait.h>
 
 #include "cli/chip_yaml.h"
+#include "cli/cluster_hang.h"
 #include "cli/commands.h"
 #include "cli/cluster_hang.h"
 #include "cli/diff.h"
+#include "cli/explore.h"
 #include "cli/metal_run.h"
 #include "cli/ranks.h"
 #include "elf/elf.h"
@@ -78,6 +80,14 @@ int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_
     wg_textf(error, "waitgate: %s: the playground runs no clusters\n", args->file[0]);
     return WG_EXIT_ERROR;
 }
+int wg_explore_chip(const wg_args *args, wg_text *out, wg_text *error)
+{
+    (void)out;
+    wg_textf(error, "waitgate: %s: the playground reads no chip files\n", args->file[0]);
+    return WG_EXIT_ERROR;
+}
+void wg_chip_verdict(wg_chip_run *chip, wg_text *out) { (void)chip, (void)out; }
+void wg_chip_verdict_json(wg_chip_run *chip, wg_json *j) { (void)chip, (void)j; }
 void wg_chip_free(wg_chip_file *file) { wg_text_free(&file->report); }
 void wg_chip_complain(wg_chip_file *file, wg_chip_mark mark, const char *format, ...)
 {

@@ -160,7 +160,7 @@ void wg_races_initialised(wg_races *r, unsigned semaphore, unsigned max);
 const wg_race *wg_races_at(const wg_races *r, size_t index);
 /* Touches, clocks and reports dropped for lack of memory; 0: none. */
 uint64_t wg_races_forgotten(const wg_races *r);
-/* Bytes of memory in use. */
+/* Bytes of memory in use, but for the knowledge of other tiles, which tiles share. */
 size_t wg_races_bytes(const wg_races *r);
 
 const char *wg_race_kind_name(unsigned kind);
