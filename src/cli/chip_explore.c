@@ -101,7 +101,7 @@ static uint64_t hash_findings(const wg_chip_run *r)
     for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
-        h += wg_outcome_mix(wg_outcome_mix(2, f->code), at.x << 8 | at.y);
+        h += wg_outcome_mix(wg_outcome_mix(2, f->code), (uint64_t)at.x << 8 | at.y);
     }
     return h;
 }
