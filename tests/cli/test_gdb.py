@@ -613,8 +613,8 @@ def where_it_listens(d):
     for given, host, open_to_all in (("0", "127.0.0.1", False), ("127.0.0.2:0", "127.0.0.2", False), ("0.0.0.0:0", "0.0.0.0", True)):
         server = subprocess.Popen([WAITGATE, "gdb", "--listen", given, str(d / "p.tasm")], stderr=subprocess.PIPE, text=True)
         try:
-            warned = "no password" in server.stderr.readline() if open_to_all else False
-            said = re.search(r"target remote ([\d.]+):(\d+)", server.stderr.readline())
+            lines = [server.stderr.readline() for _ in range(1 + open_to_all)]
+            said, warned = re.search(r"target remote ([\d.]+):(\d+)", "".join(lines)), "no password" in "".join(lines)
             reached = {}
             for address in ("127.0.0.1", "127.0.0.2", "127.0.0.3"):
                 with socket.socket() as s:
