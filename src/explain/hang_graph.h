@@ -74,6 +74,8 @@ bool wg_hang_post_was_wiped(const graph *g, unsigned semaphore);
 
 /* hang_polls.c: what a polling core reads, and who could write it. */
 void wg_hang_poll_edges(graph *g, unsigned core);
+/* The advice for a poll of a NIU's counter; NULL: the address is none. `own`: it counts this tile's requests. */
+const char *wg_hang_counter_remedy(uint32_t address, bool *own);
 
 /* hang_pages.c: kernels of tt-metal that wait for pages, space or semaphores. True: the core's wait is told. */
 void wg_hang_find_kernels(graph *g);

@@ -10,6 +10,7 @@
 #include "explain/poll_loop.h"
 #include "explain/stores.h"
 #include "isa/isa.h"
+#include "machine/niu.h"
 #include "machine/device.h"
 #include "machine/request.h"
 
@@ -65,6 +66,74 @@ static bool last_load(const graph *g, unsigned core, uint32_t *address)
             *address = run->load[i].address;
         }
     return newest != 0;
+}
+
+/* ---- Counters of a NIU ---- */
+
+enum { NIU_WINDOW = 0xFFB20000, NIU_WINDOWS = 2, NIU_BYTES = 0x10000 };
+
+static const char *const counters[] = {[WG_MST_ATOMIC_RESP_RECEIVED] = "NIU_MST_ATOMIC_RESP_RECEIVED",
+                                       [WG_MST_WR_ACK_RECEIVED] = "NIU_MST_WR_ACK_RECEIVED",
+                                       [WG_MST_RD_RESP_RECEIVED] = "NIU_MST_RD_RESP_RECEIVED",
+                                       [WG_MST_RD_DATA_WORD_RECEIVED] = "NIU_MST_RD_DATA_WORD_RECEIVED",
+                                       [WG_MST_CMD_ACCEPTED] = "NIU_MST_CMD_ACCEPTED",
+                                       [WG_MST_RD_REQ_SENT] = "NIU_MST_RD_REQ_SENT",
+                                       [WG_MST_NONPOSTED_ATOMIC_SENT] = "NIU_MST_NONPOSTED_ATOMIC_SENT",
+                                       [WG_MST_POSTED_ATOMIC_SENT] = "NIU_MST_POSTED_ATOMIC_SENT",
+                                       [WG_MST_NONPOSTED_WR_DATA_WORD_SENT] = "NIU_MST_NONPOSTED_WR_DATA_WORD_SENT",
+                                       [WG_MST_POSTED_WR_DATA_WORD_SENT] = "NIU_MST_POSTED_WR_DATA_WORD_SENT",
+                                       [WG_MST_NONPOSTED_WR_REQ_SENT] = "NIU_MST_NONPOSTED_WR_REQ_SENT",
+                                       [WG_MST_POSTED_WR_REQ_SENT] = "NIU_MST_POSTED_WR_REQ_SENT",
+                                       [WG_MST_NONPOSTED_WR_REQ_STARTED] = "NIU_MST_NONPOSTED_WR_REQ_STARTED",
+                                       [WG_MST_POSTED_WR_REQ_STARTED] = "NIU_MST_POSTED_WR_REQ_STARTED",
+                                       [WG_MST_RD_REQ_STARTED] = "NIU_MST_RD_REQ_STARTED",
+                                       [WG_MST_NONPOSTED_ATOMIC_STARTED] = "NIU_MST_NONPOSTED_ATOMIC_STARTED"};
+_Static_assert(sizeof counters / sizeof *counters == WG_MST_REQS_OUTSTANDING, "one name for each counter");
+
+/* The counter's index; false: the address is none. */
+static bool counter_at(uint32_t address, unsigned *noc, unsigned *counter)
+{
+    const uint32_t at = address - NIU_WINDOW, offset = at % NIU_BYTES;
+    *noc = at / NIU_BYTES;
+    *counter = (offset - WG_NIU_COUNTERS) / 4;
+    return *noc < NIU_WINDOWS && offset >= WG_NIU_COUNTERS && offset < WG_NIU_COUNTERS_END;
+}
+
+/* "NIU 0's NIU_MST_WR_ACK_RECEIVED (0xffb20204)", or the address. */
+static const char *polled_text(uint32_t address, char *room, size_t bytes)
+{
+    unsigned noc, counter;
+    if (!counter_at(address, &noc, &counter))
+        snprintf(room, bytes, "0x%08x", address);
+    else if (counter < WG_MST_REQS_OUTSTANDING)
+        snprintf(room, bytes, "NIU %u's %s (0x%08x)", noc, counters[counter], address);
+    else if (counter < WG_MST_WRITE_REQS_OUTGOING)
+        snprintf(room, bytes, "NIU %u's count of unanswered requests with tag %u (0x%08x)", noc,
+                 counter - WG_MST_REQS_OUTSTANDING, address);
+    else if (counter < WG_SLV_ATOMIC_RESP_SENT)
+        snprintf(room, bytes, "NIU %u's count of writes with tag %u that have to leave (0x%08x)", noc,
+                 counter - WG_MST_WRITE_REQS_OUTGOING, address);
+    else
+        snprintf(room, bytes, "NIU %u's counter 0x%03x of other tiles' requests (0x%08x)", noc, address % NIU_BYTES,
+                 address);
+    return room;
+}
+
+const char *wg_hang_counter_remedy(uint32_t address, bool *own)
+{
+    unsigned noc, counter;
+    if (!counter_at(address, &noc, &counter))
+        return NULL;
+    *own = counter < WG_SLV_ATOMIC_RESP_SENT;
+    switch (counter) {
+    case WG_MST_WR_ACK_RECEIVED:
+        return "Wait for as many answers as there are writes that ask for one (NOC_CMD_RESP_MARKED), or for "
+               "NIU_MST_POSTED_WR_REQ_SENT after writes that do not.";
+    case WG_MST_ATOMIC_RESP_RECEIVED:
+        return "Wait for as many answers as there are atomic requests that ask for one (NOC_CMD_RESP_MARKED).";
+    case WG_MST_RD_RESP_RECEIVED: return "Wait for as many answers as there are reads.";
+    default: return "Wait for the number of requests that the tile really makes, or for the counter that counts them.";
+    }
 }
 
 /* " until it is at least 2; it is 1", or nothing if the loop's condition is unknown or is met by now. */
@@ -182,8 +251,9 @@ void wg_hang_poll_edges(graph *g, unsigned core)
     const wg_node from = node(WG_NODE_CORE, core), thing = node(WG_NODE_MEMORY, core);
     wg_poll_loop loop;
     wg_poll_ending ending = {0};
-    char wanted[80] = "";
+    char wanted[80] = "", polled[112];
     uint32_t address = 0;
+    bool own;
     const bool ends =
         wg_poll_loop_find(g->dev->tile, core, g->out->core[core].info.pc, &loop) && wg_poll_loop_ends(&loop, &ending);
     g->out->core[core].poll_pc = ending.load.pc;
@@ -197,9 +267,14 @@ void wg_hang_poll_edges(graph *g, unsigned core)
     if (!known)
         wg_hang_edge_add(g, from, thing, "it loops and reads the same values each time");
     else if (ends && *until(&ending, wanted, sizeof wanted))
-        wg_hang_edge_add(g, from, thing, "it polls 0x%08x%s", address, wanted);
+        wg_hang_edge_add(g, from, thing, "it polls %s%s", polled_text(address, polled, sizeof polled), wanted);
     else
-        wg_hang_edge_add(g, from, thing, "it polls 0x%08x and reads the same value each time", address);
-    if (!known || !writers(g, core, address))
+        wg_hang_edge_add(g, from, thing, "it polls %s and reads the same value each time",
+                         polled_text(address, polled, sizeof polled));
+    if (known && wg_hang_counter_remedy(address, &own))
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0),
+                         own ? "no request that it counts is under way"
+                             : "no request of another tile that it counts is under way");
+    else if (!known || !writers(g, core, address))
         say_last_write(g, core, address);
 }

@@ -152,7 +152,7 @@ static const char *remedy(const wg_hang *out)
     const char *pages = wg_hang_pages_remedy(out);
     if (pages)
         return pages;
-    bool any = last_thing(out, &thing), atomic = false;
+    bool any = last_thing(out, &thing), atomic = false, own;
     for (unsigned i = 0; i < out->path_length; i++)
         atomic |= out->edge[out->path[i]].from.kind == WG_NODE_UNIT &&
                   out->edge[out->path[i]].from.index == WG_AGENT_SCALAR && leads_to_nobody(out);
@@ -174,6 +174,8 @@ static const char *remedy(const wg_hang *out)
                                                   "reads it."
                                                 : "Hand the bank over to the Matrix Unit: UNPACR, or SETDVALID.";
     case WG_NODE_MEMORY:
+        if (wg_hang_counter_remedy(out->core[thing.index].polled, &own))
+            return wg_hang_counter_remedy(out->core[thing.index].polled, &own);
         if (out->circular)
             return "Write one of the polled words before the wait in the circle.";
         return strstr(out->edge[out->path[out->path_length - 1]].reason, " wrote it last")
@@ -441,7 +443,11 @@ void wg_hang_verdict(graph *g)
 {
     wg_hang *out = g->out;
     find_path(out);
-    out->outside = !out->path_length || out->edge[out->path[out->path_length - 1]].from.kind == WG_NODE_MEMORY;
+    const wg_node last =
+        out->path_length ? out->edge[out->path[out->path_length - 1]].from : (wg_node){WG_NODE_MEMORY, 0};
+    bool own = false;
+    out->outside = last.kind == WG_NODE_MEMORY &&
+                   !(out->path_length && wg_hang_counter_remedy(out->core[last.index].polled, &own) && own);
     explain_semaphore(g);
     tell(g);
 }

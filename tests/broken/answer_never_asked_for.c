@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tiles: 2
-// says: polls 0xffb
+// says: polls NIU 0's NIU_MST_WR_ACK_RECEIVED (0xffb20204)
+// says: no request that it counts is under way.
+// says: writes that ask for one (NOC_CMD_RESP_MARKED)
 // says: answer_never_asked_for.c:
 #include "noc.h"
 
