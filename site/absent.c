@@ -86,8 +86,6 @@ int wg_explore_chip(const wg_args *args, wg_text *out, wg_text *error)
     wg_textf(error, "waitgate: %s: the playground reads no chip files\n", args->file[0]);
     return WG_EXIT_ERROR;
 }
-void wg_chip_verdict(wg_chip_run *chip, wg_text *out) { (void)chip, (void)out; }
-void wg_chip_verdict_json(wg_chip_run *chip, wg_json *j) { (void)chip, (void)j; }
 void wg_chip_free(wg_chip_file *file) { wg_text_free(&file->report); }
 void wg_chip_complain(wg_chip_file *file, wg_chip_mark mark, const char *format, ...)
 {
