@@ -54,7 +54,7 @@ typedef struct wg_path_timing {
 typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
     uint8_t atomic_extra; /* further cycles until an L1 atomic's response */
-    uint8_t sync_extra;   /* further cycles until a value from a PC buffer window arrives */
+    uint8_t sync_extra;   /* further cycles until a value of a PC buffer or manual TTSync arrives */
     uint8_t mispredict_bubble;
     uint8_t csr_refill;        /* from the retirement of a CSR instruction or fence to the next one in EX1 */
     uint8_t mul_result;        /* EX1 entry to result */

@@ -195,8 +195,9 @@ const wg_arch wg_arch_bh = {
              * STALLWAIT(STALL_SFPU, MATH) after SETRWC and INCRWC, all of which are three cycles too short without it.
              * arithmetic_stages: measured on six rows of GMPOOL and ELWADD before such a wait. bank_return: measured on
              * sixteen rows that hand over a bank per face (products in one phase, reductions of columns). sync_extra:
-             * measured on 20 rows of unpack threads whose cores poll a semaphore for each tile, and on 29 bursts of one thread
-             * until manual TTSync says that it is idle; all are three cycles too short without it.
+             * measured on 29 bursts of one thread until manual TTSync says that it is idle; all are three cycles too short
+             * without it. Semaphores answer as documented: eighteen rows of unpack threads whose cores poll one for each tile
+             * are within 2 %.
              * csr_refill: measured on one row, three CSR reads behind one another in twelve cycles (retirebench, the cost of its
              * markers); fences wait by the same rule. push_credit: inferred from 19 bursts of one thread, 128 to 1,024 pushes, all of which are seven cycles too short
              * without it; on two and three threads, where a place becomes free half and a third as often, it is as long.

@@ -360,7 +360,7 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
         l->done += t->timing->atomic_extra;
         run->r[l->rd] = value[0];
     } else if (req->path == WG_PATH_SYNC) {
-        l->done += t->timing->sync_extra;
+        l->done += wg_is_semaphore(req) ? 0 : t->timing->sync_extra;
         run->r[l->rd] = wg_load_value(value, 0, l->size);
     } else if (req->path == WG_PATH_L1) {
         memcpy(l->line, value, sizeof l->line);

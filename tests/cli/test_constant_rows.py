@@ -57,7 +57,7 @@ def compare(name, arch, said, counted):
 SCALAR = ("ADDDMAREG", "MULDMAREG", "SHIFTDMAREG", "CMPDMAREG")
 # Constant of the measured profile: the file, and the rows that determine it.
 SHOWN_ELSEWHERE = {
-    "sync_extra": ("rv.csv", lambda r: int(r["n"] or 0) >= 32 and (r["probe"] == "s_solo_sync" or r["threads"] == "1" and r["probe"].endswith("_sync")), (20, 0)),
+    "sync_extra": ("rv.csv", lambda r: int(r["n"] or 0) >= 32 and (r["probe"] == "s_solo_sync" or r["threads"] == "1" and r["probe"].endswith("_sync"))),
     "mul_result": ("rv.csv", lambda r: r["probe"] == "rv_mul_dep"),
     "mul_occupies": ("rv.csv", lambda r: r["probe"] == "rv_mul_indep"),
     "narrow_write": ("rv.csv", lambda r: r["probe"] == "rv_store_spread"),

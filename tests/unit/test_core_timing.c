@@ -47,7 +47,10 @@ static uint64_t cycles_of_loads(wg_arch_id arch, wg_profile profile, int offset,
     return cycles;
 }
 
-/* On silicon a value from the PC buffer window takes three or four cycles more than the documents' least time. */
+/*
+ * On silicon a value of manual TTSync takes three or four cycles more than the documents' least time, a semaphore's does
+ * not.
+ */
 static void test_window_loads(void **state)
 {
     enum { TTSYNC = 4, SEMAPHORE_3 = 0x2C, SHORT = 50, LONG = 90 };
@@ -58,7 +61,7 @@ static void test_window_loads(void **state)
         for (unsigned profile = 0; profile < 2; profile++)
             each[profile] = cycles_of_loads(arch, (wg_profile)profile, offsets[i], LONG) -
                             cycles_of_loads(arch, (wg_profile)profile, offsets[i], SHORT);
-        unsigned more = arch == WG_ARCH_BH ? 3 : 4;
+        unsigned more = offsets[i] == SEMAPHORE_3 ? 0 : arch == WG_ARCH_BH ? 3 : 4;
         assert_int_equal(each[WG_PROFILE_SILICON], each[WG_PROFILE_DOCUMENTED] + more * (LONG - SHORT));
     }
 }
