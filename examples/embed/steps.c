@@ -66,6 +66,8 @@ int main(int argc, char **argv)
     int status = wg_program_end(program, &errors);
     char *report = wg_program_report(program, false);
     fputs(report ? report : "", stdout);
+    if (!report)
+        status = 1;
     fputs(errors ? errors : "", stderr);
     wg_free(report);
     wg_free(errors);

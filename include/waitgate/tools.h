@@ -100,7 +100,7 @@ WG_API const char *wg_program_error(const wg_program *program);
  * limit. Returns the exit status of the command. What it ran on can be read until wg_program_close().
  */
 WG_API int wg_program_end(wg_program *program, char **errors);
-/* Of a program that has ended: the command's report, as text or as --json has it; wg_free() it. NULL: there is no memory. */
+/* Of a program that has ended: the command's report, as text or as --json has it; wg_free() it. NULL: its end has failed. */
 WG_API char *wg_program_report(wg_program *program, bool json);
 WG_API void wg_program_close(wg_program *program);
 

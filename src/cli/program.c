@@ -20,8 +20,8 @@ struct wg_program {
     wg_driving drive;
     wg_chip_run *chip;       /* of a chip … */
     wg_cluster_job *cluster; /* … of several; both NULL: of one tile */
-    bool ended;
-    int status; /* exit status, after the end */
+    bool ended, reports;     /* reports: there is something to report */
+    int status;              /* exit status, after the end */
     char error[256];
 };
 
@@ -191,11 +191,14 @@ int wg_program_end(wg_program *p, char **errors)
 {
     wg_text said = {.width = 100}, error = {.width = 100};
     wg_run_result ignored = {0};
-    wg_memory_begin();
-    p->status = WG_EXIT_ERROR;
     if (p->ended) {
         wg_textf(&error, "waitgate: the program has ended\n");
-    } else if (p->cluster) {
+        give(&error, errors);
+        return WG_EXIT_ERROR;
+    }
+    wg_memory_begin();
+    p->status = WG_EXIT_ERROR;
+    if (p->cluster) {
         p->status = wg_cluster_finish(p->cluster, &said, &error);
     } else if (p->chip) {
         p->status = wg_chip_finish(p->chip, &ignored, &said, &error);
@@ -206,6 +209,7 @@ int wg_program_end(wg_program *p, char **errors)
         wg_session_lost_memory(&p->s);
     }
     p->ended = true;
+    p->reports = !wg_memory_failed() && (said.size || p->status != WG_EXIT_ERROR);
     if (wg_memory_failed()) {
         wg_textf(&error, "waitgate: out of memory\n");
         p->status = WG_EXIT_ERROR;
@@ -218,12 +222,13 @@ int wg_program_end(wg_program *p, char **errors)
 char *wg_program_report(wg_program *p, bool json)
 {
     wg_text out = {.width = 100}, error = {0};
-    if (!p->ended)
+    if (!p->reports)
         return NULL;
     p->args.value[WG_OPT_JSON] = json ? "" : NULL;
     wg_memory_begin();
+    bool ok = true;
     if (p->cluster)
-        wg_cluster_report(p->cluster, &out, &error);
+        ok = wg_cluster_report(p->cluster, &out, &error);
     else if (!p->chip)
         wg_report_run(&p->s, &out);
     else if (json)
@@ -231,7 +236,7 @@ char *wg_program_report(wg_program *p, bool json)
     else
         wg_chip_report_text(p->chip, p->status, &out);
     wg_text_free(&error);
-    if (wg_memory_failed())
+    if (!ok || out.failed || wg_memory_failed())
         wg_text_free(&out);
     else
         wg_text_add(&out, "", 0);
