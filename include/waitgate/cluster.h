@@ -25,7 +25,7 @@ typedef struct wg_cluster_desc {
     const wg_grid_desc *chip; /* creates all of them like this one; NULL: the caller places them (wg_cluster_place()) */
     struct wg_transport *ranks; /* connects several processes; NULL: one process. Owned by the caller */
     const unsigned *rank;       /* the rank of each chip; NULL: each rank gets an equal share of consecutive chips */
-    bool observers_apart; /* observers of different chips may be called at the same time; else only on the caller's thread */
+    bool observers_apart; /* those of different chips may be called at the same time; else on the caller's thread */
 } wg_cluster_desc;
 
 /* One end of a link. Channels are numbered like Ethernet tiles: E0, E1 … (wg_grid_index()). */
@@ -35,10 +35,9 @@ typedef struct wg_cluster_end {
 
 typedef struct wg_cluster_link {
     wg_cluster_end end[2];
-    uint64_t up_at;  /* the cycle in which it comes up; 0: it is up from the beginning */
-    uint64_t cut_at; /* the cycle from which on nothing gets through; 0: never */
-    uint64_t lose_every
-        [2]; /* every N-th frame sent from this end is corrupted on the way and lost; 0: none */
+    uint64_t up_at;         /* the cycle in which it comes up; 0: it is up from the beginning */
+    uint64_t cut_at;        /* the cycle from which on nothing gets through; 0: never */
+    uint64_t lose_every[2]; /* every N-th frame sent from this end is corrupted on the way and lost; 0: none */
 } wg_cluster_link;
 
 /* The traffic of one end since the start: frames, and the bytes that they carried. */

@@ -30,7 +30,7 @@ typedef struct wg_explored {
     uint64_t seed;         /* 0: none */
     const wg_delay *delay; /* a single delay; NULL: none */
     uint64_t cycles;
-    wg_stop ended; /* WG_STOP_CYCLES: at the limit */
+    wg_stop ended;                /* WG_STOP_CYCLES: at the limit */
     bool memory, findings, stops; /* what differs from the unperturbed run: result memory, findings, how it ended */
 } wg_explored;
 

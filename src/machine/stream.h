@@ -44,22 +44,22 @@ typedef struct wg_stream {
         uint8_t source;
     } read[WG_STREAM_FIFO];
     uint8_t messages, reads;
-    uint8_t state;                 /* wg_stream_state */
-    bool source_met, dest_met;     /* no handshake precedes the next phase */
-    bool waits_ready;              /* receivers are not all known to be ready */
-    bool asks;                     /* a handshake request has to be sent */
-    bool greet;                    /* a handshake response has to be sent */
-    bool got_data;                 /* in this phase */
-    uint8_t next_config;           /* NextConfigSize */
-    uint16_t left;                 /* messages of this phase that have not been forwarded */
-    uint16_t config_at;            /* words of configuration loaded, from … */
-    uint32_t config_from;          /* … there */
-    uint32_t load_at;              /* offset in the buffer of the message that is loaded next */
-    uint32_t held, unsent;         /* in the buffer: not free yet; not forwarded yet */
-    uint32_t sent;                 /* of the first message */
-    uint32_t credit;               /* freed, not yet reported to the transmitter */
-    uint32_t ready, ready_phase;   /* receivers that are ready for that phase */
-    uint8_t group, part;           /* gather: its position */
+    uint8_t state;               /* wg_stream_state */
+    bool source_met, dest_met;   /* no handshake precedes the next phase */
+    bool waits_ready;            /* receivers are not all known to be ready */
+    bool asks;                   /* a handshake request has to be sent */
+    bool greet;                  /* a handshake response has to be sent */
+    bool got_data;               /* in this phase */
+    uint8_t next_config;         /* NextConfigSize */
+    uint16_t left;               /* messages of this phase that have not been forwarded */
+    uint16_t config_at;          /* words of configuration loaded, from … */
+    uint32_t config_from;        /* … there */
+    uint32_t load_at;            /* offset in the buffer of the message that is loaded next */
+    uint32_t held, unsent;       /* in the buffer: not free yet; not forwarded yet */
+    uint32_t sent;               /* of the first message */
+    uint32_t credit;             /* freed, not yet reported to the transmitter */
+    uint32_t ready, ready_phase; /* receivers that are ready for that phase */
+    uint8_t group, part;         /* gather: its position */
     uint16_t round;
     bool grouped; /* gather: a group has been chosen */
 } wg_stream;

@@ -79,10 +79,7 @@ wg_stream_flags wg_stream_flags_of(const wg_tile *t, unsigned i)
 
 bool wg_stream_auto_config(const wg_tile *t, unsigned i) { return wg_stream_flags_of(t, i).auto_config; }
 
-void wg_streams_reset(wg_streams *s)
-{
-    s->due = WG_NEVER;
-}
+void wg_streams_reset(wg_streams *s) { s->due = WG_NEVER; }
 
 void wg_stream_stir(wg_tile *t, unsigned i)
 {

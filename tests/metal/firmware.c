@@ -7,7 +7,7 @@
 #include "metal.h"
 
 enum { RUN = 0x80, START = 0x40, READY = 0 };
-#define SYNC_OF(core) BYTE(SYNC + (core) - 1)
+#define SYNC_OF(core) BYTE(SYNC + (core)-1)
 
 struct cb cb_interface[CBS] __attribute__((used));
 u16 dram_bank_to_noc_xy[2][DRAM_BANKS] __attribute__((used));

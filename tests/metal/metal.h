@@ -35,10 +35,26 @@ struct launch {
 _Static_assert(sizeof(struct launch) == 144, "a launch message");
 
 #ifdef WG_ARCH_WH
-enum { LAUNCH_READ = 0x1C, LAUNCH = 0x20, GO = 0x4A0, GO_INDEX = 0x4D0, CORE_INFO = 0xA00, SYNC = 0x18, BANKS = 0xD0C0 };
+enum {
+    LAUNCH_READ = 0x1C,
+    LAUNCH = 0x20,
+    GO = 0x4A0,
+    GO_INDEX = 0x4D0,
+    CORE_INFO = 0xA00,
+    SYNC = 0x18,
+    BANKS = 0xD0C0
+};
 enum { DRAM_BANKS = 12, DRAM_ALIGN = 32, BANK_SHIFT = 4, CBS = 32, ACKED = 3, RECEIVED = 4 };
 #else
-enum { LAUNCH_READ = 0x6C, LAUNCH = 0x70, GO = 0x4F0, GO_INDEX = 0x520, CORE_INFO = 0xAD0, SYNC = 0x68, BANKS = 0x13000 };
+enum {
+    LAUNCH_READ = 0x6C,
+    LAUNCH = 0x70,
+    GO = 0x4F0,
+    GO_INDEX = 0x520,
+    CORE_INFO = 0xAD0,
+    SYNC = 0x68,
+    BANKS = 0x13000
+};
 enum { DRAM_BANKS = 8, DRAM_ALIGN = 64, BANK_SHIFT = 0, CBS = 64, ACKED = 8, RECEIVED = 10 };
 #endif
 enum { SIGNAL_DONE = 0, SIGNAL_GO = 0x80, L1_ALIGN = 16 };

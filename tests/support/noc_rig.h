@@ -52,7 +52,8 @@ static inline uint32_t from_to(unsigned x0, unsigned y0, unsigned x1, unsigned y
 
 static inline wg_grid *noc_chip(wg_arch_id arch, unsigned threads)
 {
-    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = WG_PROFILE_DOCUMENTED, .threads = threads};
+    wg_grid_desc desc = {
+        .struct_size = sizeof desc, .arch = arch, .profile = WG_PROFILE_DOCUMENTED, .threads = threads};
     wg_grid *grid = NULL;
     assert_int_equal(wg_grid_create(&desc, &grid), WG_OK);
     return grid;

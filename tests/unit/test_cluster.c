@@ -69,7 +69,8 @@ static void test_long(void **state)
     const wg_arch *a = wg_arch_of(r.arch);
     const uint32_t packet = r.bh ? 4096 : 1488, packets = (BYTES + packet - 1) / packet,
                    wire = BYTES + packets * (a->eth.frame + a->eth.header);
-    const uint64_t least = wire * UINT64_C(10) / a->timing[WG_PROFILE_SILICON].eth_rate + a->timing[WG_PROFILE_SILICON].eth_latency;
+    const uint64_t least =
+        wire * UINT64_C(10) / a->timing[WG_PROFILE_SILICON].eth_rate + a->timing[WG_PROFILE_SILICON].eth_latency;
     pass(&r, least - 10);
     assert_int_equal(word(&r, 1, DATA - 0x10000 + BYTES - 4), 0);
     pass(&r, 300);
