@@ -288,6 +288,7 @@ void wg_debug_close(wg_debug *d)
     wg_stops_unwatch(d);
     wg_holds_end(d);
     wg_checkpoints_free(&d->past);
+    free(d->before);
     free(d);
 }
 
