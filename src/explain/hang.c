@@ -402,7 +402,7 @@ static void gate_edges(graph *g, unsigned thread)
     case WG_ENDED_BY_LATCH: latch_edges(g, thread); break;
     case WG_ENDED_BY_MUTEX: {
         unsigned mutex = stall->resource & 7, holder = g->out->mutex[mutex];
-        char place[160];
+        char place[272];
         const uint32_t pc = g->history->mutex_pc[mutex];
         const char *taken = pc && holder ? at_place(g, WG_CORE_T0 + holder - 1, pc, place, sizeof place) : "";
         wg_hang_edge_add(g, from, node(WG_NODE_MUTEX, mutex), "mutex %u is held", mutex);
