@@ -6,7 +6,7 @@
  *
  * Multicasts of many tiles to one rectangle are a separate group, `paths`. Their sources compete for paths, and one whose
  * reservation fails tries again after a random time (WormholeB0/NoC/README.md); on the card neighbouring rows differ by a
- * factor of two. The model grants every reservation at once.
+ * factor of two. The model grants a reservation as soon as its links are free.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 enum { ARCH, MEMORY, PATTERN, MECHANISM, STATEFUL, LOOPBACK, SAME_AXIS, TRANSACTIONS, SUBORDINATES, SIZES };
 enum { SIZE_COUNT = 11, FIELDS = SIZES + SIZE_COUNT };
 #define SHORT_WORK 6000.0 /* cycles of the card, times the number of issuing tiles */
-#define PATHS_WORK 50000.0
+#define PATHS_WORK 200000.0
 
 typedef struct one_row {
     estimator_run run;

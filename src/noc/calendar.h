@@ -18,12 +18,21 @@
 
 /*
  *     ARRIVES   a head enters a router (which: the flight)
- *     SPREADS   a broadcast enters its first router (which: NoC and tile)
+ *     RELEASED  a broadcast's reservation ends (which: the flight)
+ *     SPREADS   a broadcast, or the request to reserve its tree, enters its first router (which: NoC and tile)
  *     PASSED    a flight's tail has passed the next of its links (which: the flight)
  *     ROOM      a NIU can accept one more packet (which: the link to it)
  *     LOOKS     a link is arbitrated (which: the link)
  */
-typedef enum wg_network_event { WG_ARRIVES, WG_SPREADS, WG_PASSED, WG_ROOM, WG_LOOKS, WG_EVENT_KINDS } wg_network_event;
+typedef enum wg_network_event {
+    WG_ARRIVES,
+    WG_RELEASED,
+    WG_SPREADS,
+    WG_PASSED,
+    WG_ROOM,
+    WG_LOOKS,
+    WG_EVENT_KINDS
+} wg_network_event;
 
 enum {
     WG_CALENDAR_DAYS = 1024, /* a power of two */

@@ -73,22 +73,35 @@ typedef struct head {
     unsigned hops;
 } head;
 
+/* What a walk over the tree does. */
+typedef enum walk { SENDS, LOOKS, TAKES_PATH, GIVES_PATH } walk;
+
 typedef struct tree {
     wg_network *n;
     const wg_network_env *env;
     const wg_packet *p;
+    walk walk;
     uint32_t flits;
     uint64_t begin, last;
-    bool y_major;
+    bool y_major, full;
 } tree;
 
-static uint64_t take(const tree *t, const head *h, unsigned link)
+static uint64_t take(tree *t, const head *h, unsigned link)
 {
-    unsigned tile = wg_place_tile(t->env->plan, t->p->noc, h->place);
-    return wg_link_take(&t->n->link[wg_link_index(t->p->noc, tile, link)], h->at, t->flits, t->begin);
+    unsigned index = wg_link_index(t->p->noc, wg_place_tile(t->env->plan, t->p->noc, h->place), link);
+    uint8_t *paths = &t->n->paths[index];
+    if (t->walk != SENDS && link == WG_LINK_NIU) /* only links between routers are reserved */
+        return h->at;
+    switch (t->walk) {
+    case SENDS: return wg_link_take(&t->n->link[index], h->at, t->flits, t->begin);
+    case LOOKS: t->full |= *paths >= WG_LINK_PATHS; break;
+    case TAKES_PATH: ++*paths; break;
+    case GIVES_PATH: *paths = (uint8_t)(*paths - (*paths > 0)); break;
+    }
+    return h->at;
 }
 
-static void hop(const tree *t, bool along_y, head *h)
+static void hop(tree *t, bool along_y, head *h)
 {
     uint64_t free = take(t, h, along_y ? WG_LINK_Y : WG_LINK_X);
     h->waited += free - h->at;
@@ -99,6 +112,8 @@ static void hop(const tree *t, bool along_y, head *h)
 static void land(tree *t, uint16_t tile, const head *h)
 {
     uint64_t free = take(t, h, WG_LINK_NIU), cycle = free + t->env->timing->noc_niu + t->flits - 1;
+    if (t->walk != SENDS)
+        return;
     t->last = cycle > t->last ? cycle : t->last;
     t->env->arrives(t->env->user, t->p, tile, cycle, (wg_way){h->hops, (uint32_t)(h->waited + free - h->at)});
 }
@@ -175,23 +190,49 @@ uint64_t wg_broadcast_reserves(const wg_network_env *env, const wg_packet *p)
     return 2u * hops * env->timing->noc_reserve / 10 + env->timing->noc_niu;
 }
 
+static void visit(tree *t)
+{
+    const wg_floorplan *plan = t->env->plan;
+    const wg_packet *p = t->p;
+    t->y_major = p->flags & WG_PACKET_Y_MAJOR;
+    if (!inside(plan, p))
+        return;
+    head h = {.at = t->begin, .place = wg_place_of(plan, p->noc, p->from)};
+    unsigned start = t->y_major ? p->y0 : p->x0, end = t->y_major ? p->y1 : p->x1;
+    while (!wanted(t->y_major ? h.place.y : h.place.x, start, end))
+        hop(t, t->y_major, &h);
+    unsigned minor_start = t->y_major ? p->x0 : p->y0, minor_end = t->y_major ? p->x1 : p->y1,
+             left = wanted_count(minor_start, minor_end, t->y_major ? plan->width : plan->height);
+    for (;;) {
+        if (wanted(t->y_major ? h.place.x : h.place.y, minor_start, minor_end)) {
+            fill(t, h);
+            if (--left == 0)
+                return;
+        }
+        hop(t, !t->y_major, &h);
+    }
+}
+
 uint64_t wg_broadcast(wg_network *n, const wg_network_env *env, const wg_packet *p, uint32_t flits, uint64_t at)
 {
-    tree t = {n, env, p, flits, at, at, p->flags & WG_PACKET_Y_MAJOR};
-    if (!inside(env->plan, p))
-        return at;
-    head h = {.at = at, .place = wg_place_of(env->plan, p->noc, p->from)};
-    unsigned start = t.y_major ? p->y0 : p->x0, end = t.y_major ? p->y1 : p->x1;
-    while (!wanted(t.y_major ? h.place.y : h.place.x, start, end))
-        hop(&t, t.y_major, &h);
-    unsigned minor_start = t.y_major ? p->x0 : p->y0, minor_end = t.y_major ? p->x1 : p->y1,
-             left = wanted_count(minor_start, minor_end, t.y_major ? env->plan->width : env->plan->height);
-    for (;;) {
-        if (wanted(t.y_major ? h.place.x : h.place.y, minor_start, minor_end)) {
-            fill(&t, h);
-            if (--left == 0)
-                return t.last;
-        }
-        hop(&t, !t.y_major, &h);
-    }
+    tree t = {.n = n, .env = env, .p = p, .walk = SENDS, .flits = flits, .begin = at, .last = at};
+    visit(&t);
+    return t.last;
+}
+
+bool wg_broadcast_path_free(wg_network *n, const wg_network_env *env, const wg_packet *p)
+{
+    tree t = {.n = n, .env = env, .p = p, .walk = LOOKS};
+    visit(&t);
+    return !t.full;
+}
+
+void wg_broadcast_path_take(wg_network *n, const wg_network_env *env, const wg_packet *p)
+{
+    visit(&(tree){.n = n, .env = env, .p = p, .walk = TAKES_PATH});
+}
+
+void wg_broadcast_path_give(wg_network *n, const wg_network_env *env, const wg_packet *p)
+{
+    visit(&(tree){.n = n, .env = env, .p = p, .walk = GIVES_PATH});
 }

@@ -72,40 +72,159 @@ static void ask(wg_network *n, const wg_network_env *env, uint16_t id, uint64_t 
     look_at(n, link, cycle);
 }
 
+/* ---- broadcasts ----------------------------------------------------------------------------------------------- */
+
+/* Which of a broadcast's `next` links the list of its NIU, and that of broadcasts that wait for their trees. */
+enum { OF_NIU, OF_WAITING };
+
+static void append(wg_network *n, uint16_t list[2], unsigned which, uint16_t id)
+{
+    n->flight[id].next[which] = 0;
+    if (list[0])
+        n->flight[list[1] % WG_FLIGHTS].next[which] = id;
+    else
+        list[0] = id;
+    list[1] = id;
+}
+
+/* A request has left its NIU in cycle `at`. If it ends a linked transaction, so does the reservation for that. */
+static void end_linked(wg_network *n, const wg_packet *p, uint64_t at)
+{
+    uint16_t *linked = &n->linked[p->noc & 1][p->from];
+    if (!*linked || p->flags & WG_PACKET_LINKED || p->kind > WG_PACKET_ATOMIC)
+        return;
+    wg_calendar_put(&n->events, at, WG_RELEASED, *linked % WG_FLIGHTS);
+    *linked = 0;
+}
+
+/* The packet leaves its NIU; a broadcast that reserves its tree requests it. */
+static void departs(wg_network *n, const wg_network_env *env, uint16_t id)
+{
+    wg_flight *f = &n->flight[id];
+    const unsigned noc = f->p.noc & 1, tile = f->p.from;
+    const bool broadcast = f->p.flags & WG_PACKET_BROADCAST;
+    uint64_t *departure = &n->departure[noc][tile], at = f->p.at + f->p.delay;
+    at = at > *departure ? at : *departure;
+    if (broadcast && wg_broadcast_reserves(env, &f->p)) {
+        f->reservation = WG_RESERVATION_ASKED;
+    } else {
+        f->grant[0] = at;
+        f->waited = (uint32_t)(at - f->p.at - f->p.delay);
+        *departure = at + f->flits;
+    }
+    at += env->timing->noc_niu;
+    if (broadcast) {
+        wg_calendar_put(&n->events, at, WG_SPREADS, noc * WG_GRID_MAX_TILES + tile);
+    } else {
+        end_linked(n, &f->p, at + f->flits);
+        wg_calendar_put(&n->events, at, WG_ARRIVES, id);
+    }
+}
+
+/* The NIU's pending requests depart, up to the next broadcast. */
+static void next_departs(wg_network *n, const wg_network_env *env, uint16_t list[2])
+{
+    uint16_t id;
+    for (unsigned most = WG_FLIGHTS; most && (id = list[0] % WG_FLIGHTS) != 0; most--) {
+        const bool broadcast = n->flight[id].p.flags & WG_PACKET_BROADCAST;
+        if (!broadcast)
+            list[0] = n->flight[id].next[OF_NIU];
+        departs(n, env, id);
+        if (broadcast)
+            return;
+    }
+}
+
+/* The tree is granted, if it is free. */
+static bool reserve(wg_network *n, const wg_network_env *env, wg_flight *f, uint64_t cycle)
+{
+    const unsigned noc = f->p.noc & 1, tile = f->p.from;
+    if (!wg_broadcast_path_free(n, env, &f->p))
+        return false;
+    wg_broadcast_path_take(n, env, &f->p);
+    f->reservation = WG_RESERVATION_HELD;
+    uint64_t *departure = &n->departure[noc][tile],
+             at = cycle - env->timing->noc_niu + wg_broadcast_reserves(env, &f->p);
+    f->grant[0] = at > *departure ? at : *departure;
+    *departure = f->grant[0] + f->flits;
+    wg_calendar_put(&n->events, f->grant[0] + env->timing->noc_niu, WG_SPREADS, noc * WG_GRID_MAX_TILES + tile);
+    return true;
+}
+
+static void spreads(wg_network *n, const wg_network_env *env, unsigned which, uint64_t cycle)
+{
+    const unsigned noc = which / WG_GRID_MAX_TILES & 1, tile = which % WG_GRID_MAX_TILES;
+    uint16_t *list = n->pending[noc][tile], id = list[0] % WG_FLIGHTS;
+    wg_flight *f = &n->flight[id];
+    if (!id)
+        return;
+    if (f->reservation == WG_RESERVATION_ASKED) {
+        if (!reserve(n, env, f, cycle)) {
+            f->reservation = WG_RESERVATION_WAITS;
+            append(n, n->waits[noc], OF_WAITING, id);
+        }
+        return;
+    }
+    list[0] = f->next[OF_NIU];
+    const uint64_t end = f->grant[0] + f->flits, last = wg_broadcast(n, env, &f->p, f->flits, cycle),
+                   free = end + env->timing->noc_niu;
+    env->left(env->user, &f->p, cycle + env->timing->noc_niu, end);
+    env->done(env->user, &f->p, last);
+    end_linked(n, &f->p, free);
+    f->gone = 1;
+    if (f->reservation != WG_RESERVATION_HELD)
+        flight_give(n, id);
+    else if (f->p.flags & WG_PACKET_LINKED)
+        n->linked[noc][tile] = id;
+    else
+        wg_calendar_put(&n->events, free, WG_RELEASED, id);
+    next_departs(n, env, list);
+}
+
+/* Grants trees to broadcasts that wait, in the order of their requests. */
+static void serve(wg_network *n, const wg_network_env *env, unsigned noc, uint64_t cycle)
+{
+    uint16_t id = n->waits[noc][0] % WG_FLIGHTS;
+    n->waits[noc][0] = 0;
+    for (unsigned most = WG_FLIGHTS; id && most; most--) {
+        const uint16_t next = n->flight[id].next[OF_WAITING] % WG_FLIGHTS;
+        if (!reserve(n, env, &n->flight[id], cycle))
+            append(n, n->waits[noc], OF_WAITING, id);
+        id = next;
+    }
+}
+
+static void released(wg_network *n, const wg_network_env *env, uint16_t id)
+{
+    wg_broadcast_path_give(n, env, &n->flight[id].p);
+    flight_give(n, id);
+}
+
+/* ---- heads ---------------------------------------------------------------------------------------------------- */
+
 bool wg_network_send(wg_network *n, const wg_network_env *env, const wg_packet *p)
 {
     uint16_t id = flight_new(n);
     if (!id)
         return false;
     wg_flight *f = &n->flight[id];
-    unsigned noc = p->noc & 1;
-    bool broadcast = p->flags & WG_PACKET_BROADCAST;
-    uint64_t *departure = &n->departure[noc][p->from], at = p->at + p->delay;
-    at = at > *departure ? at : *departure;
-    if (broadcast)
-        at += wg_broadcast_reserves(env, p);
     f->p = *p;
     f->flits = wg_packet_cycles(p, env->flit_bytes, env->timing->noc_pause);
-    f->waited = (uint32_t)(at - p->at - p->delay);
     f->tile = p->from;
     f->way = WG_LINK_NIU;
     f->hops = f->settled = f->passed = f->gone = 0;
+    f->reservation = WG_RESERVATION_NONE;
     f->granted = 1; /* the link to the router */
-    f->grant[0] = at;
     f->channel[0] = first_channel(p);
     f->next[0] = 0;
-    *departure = at + f->flits;
-    if (!broadcast) {
-        wg_calendar_put(&n->events, at + env->timing->noc_niu, WG_ARRIVES, id);
+    uint16_t *list = n->pending[p->noc & 1][p->from];
+    if (!(p->flags & WG_PACKET_BROADCAST) && (!list[0] || p->kind > WG_PACKET_ATOMIC)) {
+        departs(n, env, id);
         return true;
     }
-    uint16_t *list = n->broadcast[noc][p->from];
-    if (list[0])
-        n->flight[list[1] % WG_FLIGHTS].next[0] = id;
-    else
-        list[0] = id;
-    list[1] = id;
-    wg_calendar_put(&n->events, at + env->timing->noc_niu, WG_SPREADS, noc * WG_GRID_MAX_TILES + p->from);
+    append(n, list, OF_NIU, id);
+    if (list[0] == id)
+        next_departs(n, env, list);
     return true;
 }
 
@@ -125,19 +244,6 @@ static void arrives(wg_network *n, const wg_network_env *env, uint16_t id, uint6
     q->last_at = (uint8_t)i;
     if (first)
         ask(n, env, id, cycle);
-}
-
-static void spreads(wg_network *n, const wg_network_env *env, unsigned which, uint64_t cycle)
-{
-    uint16_t *list = n->broadcast[which / WG_GRID_MAX_TILES & 1][which % WG_GRID_MAX_TILES], id = list[0] % WG_FLIGHTS;
-    if (!id)
-        return;
-    wg_flight *f = &n->flight[id];
-    list[0] = f->next[0];
-    uint64_t last = wg_broadcast(n, env, &f->p, f->flits, cycle);
-    env->left(env->user, &f->p, cycle + env->timing->noc_niu, f->grant[0] + f->flits);
-    env->done(env->user, &f->p, last);
-    flight_give(n, id);
 }
 
 /* ---- grants -------------------------------------------------------------------------------------------------- */
@@ -324,6 +430,14 @@ void wg_network_step(wg_network *n, const wg_network_env *env)
     const uint64_t cycle = c->open;
     while (wg_calendar_take(c, WG_ARRIVES, &which))
         arrives(n, env, (uint16_t)(which % WG_FLIGHTS), cycle);
+    bool freed[2] = {false};
+    while (wg_calendar_take(c, WG_RELEASED, &which)) {
+        freed[n->flight[which % WG_FLIGHTS].p.noc & 1] = true;
+        released(n, env, (uint16_t)(which % WG_FLIGHTS));
+    }
+    for (unsigned noc = 0; noc < 2; noc++)
+        if (freed[noc])
+            serve(n, env, noc, cycle);
     while (wg_calendar_take(c, WG_SPREADS, &which))
         spreads(n, env, which, cycle);
     while (wg_calendar_take(c, WG_PASSED, &which))

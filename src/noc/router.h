@@ -45,7 +45,11 @@ static inline uint64_t wg_hop_cycles(const wg_timing *timing, unsigned hops)
 
 /* A broadcast's head is at its first router in cycle `at`: books its tree and calls `arrives`. Returns the last cycle. */
 uint64_t wg_broadcast(wg_network *n, const wg_network_env *env, const wg_packet *p, uint32_t flits, uint64_t at);
-/* Cycles for which a broadcast reserves its tree before it leaves. */
+/* Cycles from the request for a broadcast's tree until the broadcast leaves, if the tree is free. 0: it reserves none. */
 uint64_t wg_broadcast_reserves(const wg_network_env *env, const wg_packet *p);
+/* Does each link of the tree have room for another reservation? */
+bool wg_broadcast_path_free(wg_network *n, const wg_network_env *env, const wg_packet *p);
+void wg_broadcast_path_take(wg_network *n, const wg_network_env *env, const wg_packet *p);
+void wg_broadcast_path_give(wg_network *n, const wg_network_env *env, const wg_packet *p);
 
 #endif

@@ -316,7 +316,7 @@ static void dram_traffic(wg_grid *g, unsigned x, unsigned y)
 /* A snapshot taken during traffic continues identically, here and in another chip. */
 static void test_snapshot(void **state)
 {
-    const unsigned part = WG_ADDRESS_SANITIZER ? 1500 : 3000; /* cycles: every participating tile exists by then */
+    const unsigned part = 5000; /* cycles: every participating tile exists by then */
     wg_grid *g = noc_chip(wg_test_arch(state), 0), *other = noc_chip(wg_test_arch(state), 0);
     traffic(g, 9, 5);
     dram_traffic(g, 4, 3);

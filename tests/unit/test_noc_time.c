@@ -154,6 +154,21 @@ static void test_dram_queue(void **state)
     assert_in_range(full, free + 300, free + 20000);
 }
 
+/* A tile multicasts `times`, once with each initiator; the last one ends the linked transaction that the others began. */
+static void multicast(wg_grid *g, unsigned x, unsigned y, unsigned bytes, unsigned to, unsigned times)
+{
+    raw_places(g, x, y);
+    for (unsigned i = 0; i < times; i++)
+        issue(g, x, y,
+              &(noc_request){.initiator = i,
+                             .ctrl = N_WRITE | N_ANSWER | N_BROADCAST | N_RESERVE | (i + 1 < times ? N_LINKED : 0u),
+                             .len = bytes,
+                             .targ = 0x10000,
+                             .ret = 0x20000,
+                             .targ_at = at(x, y),
+                             .ret_at = to});
+}
+
 /* Traffic that jams, run in steps of `step` cycles; from `saved` on in a second chip. */
 static uint64_t jam(void **state, unsigned step, unsigned saved)
 {
@@ -164,6 +179,8 @@ static uint64_t jam(void **state, unsigned step, unsigned saved)
         send(state, g, x, x & 1 ? 0 : 6, x & 1 ? 5 : y + 1, x & 2 ? N_READ : N_WRITE | N_ANSWER, 6);
     send(state, g, 6, 0, y, N_WRITE | N_ANSWER, 6);
     send(state, g, 7, 0, y, N_READ, 40);
+    for (unsigned x = 2; x <= 4; x++)
+        multicast(g, x, y, 64 * x, from_to(1, 2, 4, 4), x == 3 ? 2 : 4);
     for (uint64_t cycle = 0; cycle < END; cycle += step) {
         wg_grid_advance(g, step < END - cycle ? step : END - cycle);
         if (!saved || cycle < saved)
@@ -234,6 +251,52 @@ static void test_reserved_path(void **state)
     assert_in_range(linked - one, 3 * 2, 20);
 }
 
+/* The cycles in which multicasts of the first `sources` tiles of a column to the same four tiles have been answered. */
+static void competing(void **state, unsigned sources, unsigned linked, uint64_t answered[4])
+{
+    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
+    wg_grid *g = NULL;
+    assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
+    for (unsigned i = 0; i < sources; i++)
+        multicast(g, 2, 2 + i, 64, from_to(3, 9, 4, 10), i < linked ? 4 : 1);
+    for (unsigned i = 0; i < sources; i++)
+        answered[i] = 0;
+    for (unsigned left = sources; left;) {
+        wg_grid_advance(g, 1);
+        assert_true(wg_grid_cycle(g) < 10000);
+        for (unsigned i = 0; i < sources; i++)
+            if (!answered[i] && get(g, 2, 2 + i, NIU0 + 0x204) == 4 * (i < linked ? 4 : 1)) {
+                answered[i] = wg_grid_cycle(g);
+                left--;
+            }
+    }
+    wg_grid_destroy(g);
+}
+
+/*
+ * A link carries two reservations at a time. The tile at (2, 2 + i) reserves 2 + 8 - i hops, 8 cycles each way and 5, until
+ * its tail has left, 2 (BH) or 3 flits later. The third and fourth wait for the nearest of the first two, and for the other.
+ */
+static void test_paths_compete(void **state)
+{
+    const unsigned flits = bh(state) ? 2 : 3;
+    uint64_t alone[4], all[4];
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t answered[4];
+        competing(state, i + 1, 0, answered);
+        all[i] = answered[i];
+    }
+    competing(state, 2, 0, alone);
+    assert_int_equal(all[0], alone[0]);
+    assert_in_range(all[2], all[1] + 16 * 9 - 40, all[1] + 16 * 9 + 5 + flits + 20);
+    assert_in_range(all[3], all[0] + 16 * 9 - 60, all[0] + 16 * 10 + 5 + flits + 20);
+    uint64_t linked[4];
+    competing(state, 3, 2, linked); /* both paths belong to linked transactions of four packets */
+    assert_true(linked[2] >= all[2] + 3 * flits);
+    competing(state, 3, 1, linked); /* one does */
+    assert_in_range(linked[2], all[2] - 20, all[2] + 20);
+}
+
 /* A long packet takes an extra cycle for every 44 flits. */
 static void test_link_rests(void **state)
 {
@@ -269,9 +332,10 @@ static void test_second_niu(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_reserved_path, WG_BH | WG_WH, ""), WG_TEST(test_link_rests, WG_BH | WG_WH, ""),
-    WG_TEST(test_second_niu, WG_BH | WG_WH, ""),    WG_TEST(test_turns, WG_BH | WG_WH, ""),
-    WG_TEST(test_dram_queue, WG_BH | WG_WH, ""),    WG_TEST(test_jam, WG_BH | WG_WH, ""),
-    WG_TEST(test_dram_time, WG_BH | WG_WH, ""),     WG_TEST(test_answer_time, WG_BH | WG_WH, ""),
+    WG_TEST(test_paths_compete, WG_BH | WG_WH, ""), WG_TEST(test_reserved_path, WG_BH | WG_WH, ""),
+    WG_TEST(test_link_rests, WG_BH | WG_WH, ""),    WG_TEST(test_second_niu, WG_BH | WG_WH, ""),
+    WG_TEST(test_turns, WG_BH | WG_WH, ""),         WG_TEST(test_dram_queue, WG_BH | WG_WH, ""),
+    WG_TEST(test_jam, WG_BH | WG_WH, ""),           WG_TEST(test_dram_time, WG_BH | WG_WH, ""),
+    WG_TEST(test_answer_time, WG_BH | WG_WH, ""),
 };
 WG_MAIN("noc_time", tests)
