@@ -223,7 +223,7 @@ static void move(rv *p, unsigned section, uint32_t ab, uint32_t dst)
 /* Two banks of four address modes: an instruction whose mode has a bias makes the next one use the other bank. */
 static void record(rv *p, unsigned phases)
 {
-    static const uint8_t order[16] = {0, 1, 0, 2, 0, 1, 3, 0, 0, 1, 0, 2, 0, 1, 3, 1};
+    static const uint32_t order[16] = {0, 1, 0, 2, 0, 1, 3, 0, 0, 1, 0, 2, 0, 1, 3, 1};
     const uint32_t a_cr = 1u << ADDR_MOD_AB_SEC0_SrcACR_SHAMT, b_cr = 1u << ADDR_MOD_AB_SEC0_SrcBCR_SHAMT,
                    b = 1u << ADDR_MOD_AB_SEC0_SrcBIncr_SHAMT, dst_cr = 1u << ADDR_MOD_DST_SEC0_DestCR_SHAMT,
                    clear_ab = 1u << ADDR_MOD_AB_SEC0_SrcAClear_SHAMT | 1u << ADDR_MOD_AB_SEC0_SrcBClear_SHAMT;
@@ -236,7 +236,7 @@ static void record(rv *p, unsigned phases)
          1u << ADDR_MOD_DST_SEC0_DestClear_SHAMT | dst_cr |
              (phases > 1 ? 1u << ADDR_MOD_DST_SEC0_FidelityIncr_SHAMT : 0));
     for (unsigned i = 0; i < 6; i++)
-        rv_tt(p, TT_OP_SETC16(ADDR_MOD_BIAS_SEC0_BiasIncr_ADDR32 + i, i >= 3));
+        rv_tt(p, TT_OP_SETC16(ADDR_MOD_BIAS_SEC0_BiasIncr_ADDR32 + i, i >= 3 ? 1u : 0u));
     rv_tt(p, TT_OP_REPLAY(16, 16, 0, 1));
     for (unsigned i = 0; i < 16; i++)
         rv_tt(p, TT_OP_MVMUL(i == 15 && phases == 1 ? 1u : 0u, 0, order[i], 0));

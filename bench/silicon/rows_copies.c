@@ -361,7 +361,7 @@ static void copy(wg_arch_id arch, char arm, uint32_t bytes, double took[2])
     const uint32_t arguments[] = {FAR, CHUNKS, bytes, SEMAPHORE, FAR + CHUNKS * TILE};
     wg_grid *g = NULL;
     wg_stop stop;
-    unsigned x, y;
+    unsigned x = 0, y = 0;
     const unsigned own_x = arch == WG_ARCH_WH ? 18 : 1, own_y = arch == WG_ARCH_WH ? 18 : 2;
     if (wg_grid_create(&desc, &g) != WG_OK || !wg_grid_translate(g, 0, own_x, own_y, &x, &y))
         fail("no chip");
