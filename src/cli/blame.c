@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the writer of the configuration behind a finding, and of the words that cores poll when a run hangs. Recording all
- * writes would slow down every run. Instead the program is run again, up to that cycle, with an observer: the same run, cycle
- * for cycle.
+ * Finds the writer of the configuration behind a finding, and of the words that cores poll when a run hangs, and since when they
+ * poll. Recording all of this would slow down every run. Instead the program is run again, up to that cycle, with an
+ * observer: the same run, cycle for cycle.
  */
 #include "cli/again.h"
 #include "cli/meter.h"
@@ -119,17 +119,29 @@ bool wg_blame_findings(wg_session *s, wg_text *error)
     return ok;
 }
 
+static void poll_event(void *user, const wg_event *e)
+{
+    wg_session *s = user;
+    if (WG_HISTORY_POLL_EVENTS >> e->kind & 1)
+        wg_history_event(&s->history, e);
+    else
+        wg_last_writes_event(&s->polled, e);
+}
+
 bool wg_blame_polls(wg_session *s, wg_text *error)
 {
     wg_last_writes *writes = &s->polled;
     wg_session again;
     writes->count = 0;
-    for (unsigned i = 0; i < WG_CORES && writes->count < WG_LAST_WRITES; i++)
+    bool polls = false;
+    for (unsigned i = 0; i < WG_CORES && writes->count < WG_LAST_WRITES; i++) {
+        polls |= s->hang->core[i].poll_pc != 0;
         if (s->hang->core[i].polled)
             writes->at[writes->count++] = (wg_last_write){.address = s->hang->core[i].polled};
-    if (!writes->count || s->saved || s->args->value[WG_OPT_DELAYS] || wg_cycle(s->dev) > MOST_CYCLES)
+    }
+    if (!polls || s->saved || s->args->value[WG_OPT_DELAYS] || wg_cycle(s->dev) > MOST_CYCLES)
         return true;
-    if (!run_again(s, &again, wg_cycle(s->dev), WG_LAST_WRITES_EVENTS, wg_last_writes_event, writes, error)) {
+    if (!run_again(s, &again, wg_cycle(s->dev), WG_LAST_WRITES_EVENTS | WG_HISTORY_POLL_EVENTS, poll_event, s, error)) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }

@@ -75,8 +75,9 @@ typedef struct wg_history {
     const uint32_t *metal_layout; /* of tt-metal's launch messages; NULL: the built-in one */
 } wg_history;
 #define WG_HISTORY_EVENTS \
-    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | \
-     WG_EV_BIT(WG_EV_CORE_STATE))
+    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_CORE_STATE))
+/* Where cores poll, and since when: for lost wake-ups. Observing it keeps all cores with the clock. */
+#define WG_HISTORY_POLL_EVENTS WG_EV_BIT(WG_EV_STALL_BEGIN)
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {
