@@ -112,7 +112,7 @@ PLAIN = {"frontend", "gate", "sync", "ttsync", "ttsync_cores", "matrix_timing", 
 
 
 # Slow under the sanitizers, and concerned with text or cycles more than with memory: `make soak` runs them there.
-SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins", "endless", "run_command", "schema", "broken",
+SANITIZED_IN_SOAK = {"check", "explore", "metal", "race_delays", "docs", "spins", "endless", "run_command", "schema", "broken",
                      "checks", "state_hash", "core_modes", "chip_modes", "debugger", "matrix_move", "words", "hangs", "mover",
                      "vector_macro", "move_config", "delays", "shortcuts", "poll", "races", "control_device", "frontend_modes",
                      "unpack", "patterns", "rwc", "core_loops", "frontend_device", "browser", "explain", "learn", "waits",
