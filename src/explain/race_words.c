@@ -163,10 +163,10 @@ const char *wg_race_condition(const wg_races *r, unsigned unit)
     case WG_RU_VECTOR:
     case WG_RU_READ_VECTOR: return "WAIT_SFPU";
     case WG_RU_PACK0:
-    case WG_RU_READ_PACK: return r->arch->pack.count == 1 ? "PACK" : "PACK0";
-    case WG_RU_PACK1: return "PACK1";
-    case WG_RU_PACK2: return "PACK2";
-    case WG_RU_PACK3: return "PACK3";
+    case WG_RU_PACK1:
+    case WG_RU_PACK2:
+    case WG_RU_PACK3:
+    case WG_RU_READ_PACK: return "PACK"; /* one PACR may occupy several packers */
     case WG_RU_MEMORY: return "THCON";
     case WG_RU_MOVER: return "XMOV";
     case WG_RU_CONFIG:
