@@ -73,25 +73,35 @@ static bool works(const wg_session *s, unsigned track)
     return s->rounds->acted[track] && now - (s->rounds->acted[track] - 1) <= watched / 2 + 1;
 }
 
-/* Has the core left its program? Its thread only gets what it finds there. */
-static bool is_lost(const wg_session *s, unsigned track)
+/* The finding that the core has left its program, NULL: it has not. Its thread only gets what the core finds there. */
+static const wg_finding *lost(const wg_session *s, unsigned track)
 {
     const unsigned core = track < WG_CORES ? track : WG_CORE_T0 + track - WG_AGENT_THREAD0;
     for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
         const wg_finding *f = wg_finding_at(s->dev, i);
         const bool fed_by_b = track == WG_AGENT_THREAD0 && f->agent == WG_AGENT_CORE_B;
         if (f->code == WG_F_CORE_NO_CODE && (f->agent == core || fed_by_b))
-            return true;
+            return f;
     }
-    return false;
+    return NULL;
 }
 
-static void say_lost(said *t, const wg_session *s)
+static void say_lost(said *t, wg_session *s)
 {
-    for (unsigned i = 0; i < WG_CORES; i++)
-        if (is_lost(s, i) && runs(s->hang, i))
-            say(t, "Core %s has left its program and executes zeros, as the finding core-left-program says. ",
-                wg_agent_name_of(s->dev, i));
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        const wg_finding *f = lost(s, i);
+        if (!f || !runs(s->hang, i))
+            continue;
+        say(t, "Core %s has left its program", wg_agent_name_of(s->dev, i));
+        if (f->has_pc) {
+            say(t, " through the call");
+            say_place(t, s, i, f->pc);
+            say(t, ", and executes zeros. Check the pointer that it calls, and the stack of the called function. ");
+        } else {
+            say(t, ", and executes zeros (%s). Check function pointers, and the return address on the stack. ",
+                f->detail);
+        }
+    }
 }
 
 static void say_workers(said *t, wg_session *s)
@@ -99,7 +109,7 @@ static void say_workers(said *t, wg_session *s)
     const wg_hang *h = s->hang;
     for (unsigned i = 0; i <= WG_AGENT_THREAD2; i++) {
         bool core = i < WG_CORES;
-        if (!works(s, i) || is_lost(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
+        if (!works(s, i) || lost(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
             continue;
         say(t, "%s%s %s", t->count++ ? ", " : "The run still makes progress: ", core ? "core" : "thread",
             core ? wg_agent_name_of(s->dev, i) : (const char *[]){"0", "1", "2"}[i - WG_AGENT_THREAD0]);
@@ -139,7 +149,7 @@ void wg_progress_verdict(wg_session *s, bool alone)
     if (!s->rounds || s->rounds->from >= wg_cycle(s->dev))
         return;
     for (unsigned i = 0; i < WG_CORES; i++)
-        if (runs(h, i) && wg_rounds_repeats(s->rounds, i, load[i], LOADS, &loads[i])) {
+        if (runs(h, i) && !lost(s, i) && wg_rounds_repeats(s->rounds, i, load[i], LOADS, &loads[i])) {
             h->repeating |= 1u << i;
             repeating++;
         }
