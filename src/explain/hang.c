@@ -542,6 +542,9 @@ static void core_edges(graph *g, unsigned core)
 static void retry_edge(graph *g, wg_node from)
 {
     const wg_scalar *u = &g->dev->tile->backend.scalar;
+    char place[272];
+    at_place(g, u->insn.source < WG_CORES ? u->insn.source : WG_CORE_T0 + u->insn.thread, u->insn.pc, place,
+             sizeof place);
     bool compares = u->insn.op == WG_I_ATCAS;
     uint32_t word = 0, address = u->address * 16 + (compares ? WG_GET(ATCAS, Sel32b, u->insn.word) * 4 : 0);
     if (address <= g->dev->tile->spec->l1_bytes - 4)
@@ -549,14 +552,14 @@ static void retry_edge(graph *g, wg_node from)
     if (compares)
         wg_hang_edge_add(
             g, from, node(WG_NODE_NOBODY, 0),
-            "thread %u's ATCAS wants %u at 0x%05x of L1 and finds %u each time; nothing that can still act writes it",
-            u->insn.thread, WG_GET(ATCAS, CmpVal, u->insn.word), address, word);
+            "thread %u's ATCAS%s wants %u at 0x%05x of L1 and finds %u each time; nothing that can still act writes it",
+            u->insn.thread, place, WG_GET(ATCAS, CmpVal, u->insn.word), address, word);
     else
         wg_hang_edge_add(
             g, from, node(WG_NODE_NOBODY, 0),
-            "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nothing that can still act changes "
-            "it",
-            u->insn.thread, address, WG_GET(ATINCGETPTR, Sel32b, u->insn.word) & 1 ? "full" : "empty");
+            "thread %u's ATINCGETPTR%s finds the queue at 0x%05x of L1 %s each time; nothing that can still act "
+            "changes it",
+            u->insn.thread, place, address, WG_GET(ATINCGETPTR, Sel32b, u->insn.word) & 1 ? "full" : "empty");
 }
 
 static void unit_edges(graph *g, unsigned agent)

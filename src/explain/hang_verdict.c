@@ -414,6 +414,8 @@ static void say_cause(phrase *p, const graph *g)
         say(p, "Nobody hands %s over: ", name);
     } else if (any && thing.kind == WG_NODE_MEMORY) {
         say(p, "Nobody writes what core %s polls: ", wg_agent_name_of(out->dev, thing.index));
+    } else if (last.kind == WG_NODE_UNIT && last.index == WG_AGENT_SCALAR && leads_to_nobody(out)) {
+        say(p, "An atomic is retried forever: ");
     } else if (!any && last.kind == WG_NODE_CORE && out->core[last.index].info.parked) {
         say(p,
             out->core[last.index].info.in_reset ? "%s is in reset, and cannot do what is waited for: "
