@@ -287,7 +287,7 @@ void wg_race_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t 
     wg_say_location(r, &t, space, at, at, mask);
     wg_race_rule(r, WG_RACE_UNWRITTEN, 0, b->party, b->cycle, place,
                  "Nothing has written it since reset, and its value after reset is not guaranteed.", "Initialise it.");
-    wg_race_init_unit(r, b, space, place);
+    wg_race_init_unit(r, b, space, at, mask, place);
 }
 
 void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64_t cycle, const char *location,
