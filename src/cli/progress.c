@@ -140,6 +140,16 @@ static bool say_circle(said *t, wg_session *s, bool others)
     return circle;
 }
 
+/* A thread that has waited for long for a semaphore that nobody can post any more. */
+static bool waits_in_vain(const wg_hang *h)
+{
+    enum { LONG = 1000 };
+    const wg_hang_edge *first = h->path_length ? &h->edge[h->path[0]] : NULL;
+    return first && h->certain && !h->circular && first->from.kind == WG_NODE_THREAD &&
+           first->to.kind == WG_NODE_SEMAPHORE && h->edge[h->path[h->path_length - 1]].to.kind == WG_NODE_NOBODY &&
+           h->cycle - h->thread[first->from.index].gate.stalled_since >= LONG;
+}
+
 void wg_progress_verdict(wg_session *s, bool alone)
 {
     wg_hang *h = s->hang;
@@ -177,6 +187,8 @@ void wg_progress_verdict(wg_session *s, bool alone)
         say(&t, repeating > 1
                     ? "Let one of them change what another waits for before it waits itself; more cycles do not help."
                     : "Something must change the word it polls; more cycles do not help.");
+    else if (others && alone && waits_in_vain(h))
+        say(&t, "One wait can never end, however many cycles: %s", h->story);
     else if (others)
         say(&t, "Give it more cycles (--max-cycles).");
 }

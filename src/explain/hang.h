@@ -138,6 +138,7 @@ typedef struct wg_hang {
     unsigned edges;
     wg_hang_edge edge[WG_HANG_EDGES];
     bool circular; /* path is a cycle; else it ends where nobody can move */
+    bool certain;  /* nobody on the path might act: no edge of it is a guess */
     bool outside;  /* … at memory that a core polls, or nowhere: the world outside the tile might end it */
     unsigned path_length;
     uint8_t path[WG_HANG_EDGES];  /* edges, in order */

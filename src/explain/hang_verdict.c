@@ -77,6 +77,7 @@ static void find_path(wg_hang *out)
         uint8_t best[WG_HANG_EDGES];
         unsigned length = 0;
         out->circular = what == CERTAIN_CIRCLE || what == ANY_CIRCLE;
+        out->certain = what == CERTAIN_END || what == CERTAIN_CIRCLE;
         for (unsigned i = 0; i < out->edges; i++) {
             uint64_t explored[WG_NODE_NOBODY + 1] = {0};
             if (!walk(out, out->edge[i].from, what, 0, explored) || (what == CERTAIN_END && has_other_way(out)))
@@ -94,7 +95,7 @@ static void find_path(wg_hang *out)
             return;
         }
     }
-    out->circular = false;
+    out->circular = out->certain = false;
     out->path_length = 0;
 }
 

@@ -378,6 +378,17 @@ def the_limit_shows_the_state(d):
 
 
 @test
+def the_limit_names_a_wait_that_never_ends(d):
+    """The run goes on, but without the thread."""
+    count = ".core B\n li t0, 0x3000\n1: lw t1, 0(t0)\n addi t1, t1, 1\n sw t1, 0(t0)\n li t2, 9000\n blt t1, t2, 1b\n%s2: j 2b\n"
+    text = count + ".thread 0\n ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO\n ttnop\n.l1 0x3000\n .word 0\n"
+    out = " ".join(run("run", "--max-cycles", "3000", program(d, text % ""), status=5).stdout.split())
+    assert "still makes progress: core B" in out and "One wait can never end, however many cycles: Nobody posts semaphore 1" in out, out
+    out = run("run", "--max-cycles", "3000", program(d, text % "ttsempost SEMAPHORE_1\n"), status=5).stdout
+    assert "Give it more" in out and "never end" not in out, out
+
+
+@test
 def statuses_are_distinct(d):
     hang = ".thread 0\n ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO\n ttnop\n"
     run("run", program(d, hang + ".expect l1 0x1000 = 1\n"), status=3)
