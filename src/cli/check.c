@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "isa/asm.h" /* WG_DIS_MAX */
+#include "machine/device.h"
+#include "metal/launched.h"
 
 enum { VERIFY_CYCLES = 20 * 1000 * 1000 };
 
@@ -491,11 +493,20 @@ bool wg_check_open(wg_session *s, wg_text *error)
            (!path || wg_suppressions_read(&s->suppressions, path, error));
 }
 
+static bool circular_buffer_at(void *user, uint32_t address, uint32_t *from, uint32_t *bytes)
+{
+    const wg_session *s = user;
+    const wg_tile *t = s->dev->tile;
+    return wg_metal_cb_around(s->desc.arch, s->history.metal_layout, t->l1, t->spec->l1_bytes, address, from, bytes);
+}
+
 bool wg_check_attach(wg_session *s, wg_text *error)
 {
     s->races = wg_races_new(s->desc.arch, code_at, s);
-    if (s->races)
+    if (s->races) {
         wg_races_select(s->races, s->checks);
+        wg_races_ask_memory(s->races, circular_buffer_at);
+    }
     if (!s->races ||
         wg_observe(s->dev, wg_races_events(s->races), wg_races_event, s->races, &s->races_observer) != WG_OK) {
         wg_textf(error, "waitgate: %s\n", s->races ? wg_error(s->dev) : "out of memory");

@@ -324,6 +324,7 @@ struct wg_races {
     wg_arch_id arch_id;
     const wg_arch *arch;
     wg_races_code_fn code;
+    wg_races_memory_fn memory; /* NULL: none is given at run time */
     void *user;
     wg_snap *snap;
     uint32_t next_snap;
