@@ -317,10 +317,9 @@ static size_t report_unordered(wg_session *s, const wg_race_words *w, wg_text *o
         if (s->args->value[WG_OPT_QUIET] && race_expected(s, race))
             continue;
         if (!lines++)
-            wg_textf(
-                out,
-                "==================\nUNORDERED: nothing puts these in order, either; no timing that was tried changes "
-                "the result (--all: in full)\n");
+            wg_textf(out,
+                     "==================\nUNORDERED: nothing puts these in order; no timing that was tried changes "
+                     "the result (--all: in full)\n");
         wg_race_line(w, race, out);
     }
     return lines;
