@@ -156,7 +156,7 @@ static void report_text(wg_abi_check *c, wg_text *out)
                 wg_race_text(&w, wg_races_at(t->races, k), out);
         without += firmware;
         if (wg_races_forgotten(t->races))
-            wg_textf(out, "note: tile %u-%u: the detector dropped %llu touches or clocks\n", t->x, t->y,
+            wg_textf(out, "note: tile %u-%u: the detector had no room for %llu of its records\n", t->x, t->y,
                      (unsigned long long)wg_races_forgotten(t->races));
         reports += count;
     }

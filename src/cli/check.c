@@ -371,7 +371,7 @@ void wg_report_races(wg_session *s, wg_text *out)
             wg_textf(out, "note: the suppression of %s in line %u suppressed nothing\n", s->suppressions->entry[i].kind,
                      s->suppressions->entry[i].line);
     if (wg_races_forgotten(s->races))
-        wg_textf(out, "note: the detector dropped %llu touches or clocks; it would miss races with those\n",
+        wg_textf(out, "note: the detector had no room for %llu of its records; it would miss races with those\n",
                  (unsigned long long)wg_races_forgotten(s->races));
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/device.h"
 #include "report/findings.h"
 
 enum { WATCHED = 50000, LOADS = 3 };
@@ -86,6 +87,19 @@ static const wg_finding *lost(const wg_session *s, unsigned track)
     return NULL;
 }
 
+/* Where the core last stalled in its program; 0: not known. */
+static uint32_t last_in_program(const wg_session *s, unsigned core)
+{
+    const unsigned count = s->history.stall[core].count;
+    uint32_t word;
+    for (unsigned i = 0; s->history.stall[core].left && i < 4 && i < count; i++) {
+        const uint32_t pc = s->history.stall[core].pc[(count - 1 - i) % 4];
+        if (wg_code_word(s->dev->tile, pc, &word) && word)
+            return pc;
+    }
+    return 0;
+}
+
 static void say_lost(said *t, wg_session *s)
 {
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -98,6 +112,11 @@ static void say_lost(said *t, wg_session *s)
             say_place(t, s, i, f->pc);
             say(t, ", and executes zeros. Check the pointer that it calls, and the stack of the called function. ");
         } else {
+            const uint32_t last = last_in_program(s, i);
+            if (last) {
+                say(t, ", in which it was last seen");
+                say_place(t, s, i, last);
+            }
             say(t, ", and executes zeros (%s). Check function pointers, and the return address on the stack. ",
                 f->detail);
         }

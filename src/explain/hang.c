@@ -70,6 +70,10 @@ void wg_history_event(void *user, const wg_event *e)
         h->mutex_pc[e->a & 7] = !e->b ? 0 : h->mutex_pc[e->a & 7] ? h->mutex_pc[e->a & 7] : e->pc;
     } else if (e->kind == WG_EV_STALL_BEGIN && e->agent <= WG_AGENT_CORE_T2) {
         stays_near(h, e->agent - WG_AGENT_CORE_B, e->pc, e->cycle);
+        if (!h->stall[e->agent].left)
+            h->stall[e->agent].pc[h->stall[e->agent].count++ % 4] = e->pc;
+    } else if (e->kind == WG_EV_FINDING && e->b == WG_F_CORE_NO_CODE && e->agent <= WG_AGENT_CORE_T2) {
+        h->stall[e->agent].left = true;
     } else if (e->kind == WG_EV_CORE_STATE && e->a == 1 && e->agent <= WG_AGENT_CORE_T2) {
         h->entry[e->agent] = e->pc;
     }

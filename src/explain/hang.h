@@ -58,6 +58,11 @@ typedef struct wg_history {
         uint64_t since;
     } near[WG_CORES]; /* the range of the core's recent stalls, if small, and their start */
     struct {
+        uint32_t pc[4];
+        unsigned count;
+        bool left;     /* the core has left its program: they are the last before that */
+    } stall[WG_CORES]; /* the core's last stalls */
+    struct {
         uint64_t from, to;
     } was[8][2]; /* [semaphore]: the last time that it was 0, and that it was not; to 0: none */
     bool nonzero[8];
@@ -76,7 +81,7 @@ typedef struct wg_history {
 } wg_history;
 #define WG_HISTORY_EVENTS \
     (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | \
-     WG_EV_BIT(WG_EV_CORE_STATE))
+     WG_EV_BIT(WG_EV_CORE_STATE) | WG_EV_BIT(WG_EV_FINDING))
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {
