@@ -177,7 +177,7 @@ static const char *remedy(const wg_hang *out)
                    : "Let it do what is waited for before it stops, or do not wait for it.";
     if (leads_to_nobody(out) && last.kind == WG_NODE_THREAD)
         return "Push to it what is waited for, or do not wait for it.";
-    switch (any ? thing.kind : WG_NODE_NOBODY) {
+    switch (any ? (wg_node_kind)thing.kind : WG_NODE_NOBODY) {
     case WG_NODE_SEMAPHORE: return semaphore_remedy(out, thing.index);
     case WG_NODE_BANK:
         return out->bank_owner[thing.index & 3] ? "Give the bank back to the unpackers: SETRWC or CLEARDVALID, or the "
@@ -201,7 +201,12 @@ static const char *remedy(const wg_hang *out)
             return "Let one of them receive before it sends on.";
         break;
     case WG_NODE_FIFO: return "The pushed instructions cannot pass the gate; look at what its head waits for.";
-    default: break;
+    case WG_NODE_CORE:
+    case WG_NODE_THREAD:
+    case WG_NODE_UNIT:
+    case WG_NODE_MUTEX:
+    case WG_NODE_PAGES:
+    case WG_NODE_SPACE: break;
     }
     if (atomic)
         return "Somebody must write the word in L1 that the atomic waits for: release the lock, or fill (empty) the "

@@ -56,7 +56,7 @@ void wg_say_location(const wg_races *r, wg_words *t, unsigned space, uint32_t fi
 {
     static const char *const dimensions = "XYZW";
     unsigned low = mask ? (unsigned)__builtin_ctz(mask) : 0, high = mask ? 31u - (unsigned)__builtin_clz(mask) : 0;
-    switch (space) {
+    switch ((wg_touch_space)space) {
     case WG_TOUCH_L1:
         wg_say(t, "L1 0x%06x-0x%06x", first * 16 + (first == last ? low : 0), last * 16 + (first == last ? high : 15));
         break;
@@ -113,7 +113,7 @@ void wg_say_location(const wg_races *r, wg_words *t, unsigned space, uint32_t fi
     case WG_TOUCH_BANK_POINTER:
         wg_say(t, "the %s bank pointer of Src%c", first < 2 ? "Matrix Unit's" : "unpackers'", 'A' + (first & 1));
         break;
-    default: wg_say(t, "location %u", first); break;
+    case WG_TOUCH_SPACES: break;
     }
 }
 
