@@ -139,7 +139,7 @@ static void say_workers(said *t, wg_session *s)
         say(t, ". ");
 }
 
-/* Do cores that only repeat themselves wait for each other in a circle? Then that is said. */
+/* Do cores that only repeat themselves wait for each other in a circle? If so, reports it. */
 static bool say_circle(said *t, wg_session *s, bool others)
 {
     wg_hang *again = wg_calloc(1, sizeof *again);
@@ -159,7 +159,7 @@ static bool say_circle(said *t, wg_session *s, bool others)
     return circle;
 }
 
-/* A thread that has waited for long for a semaphore that nobody can post any more. */
+/* Has a thread waited for a long time for a semaphore that nobody can post any more? */
 static bool waits_in_vain(const wg_hang *h)
 {
     enum { LONG = 1000 };

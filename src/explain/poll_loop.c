@@ -11,7 +11,7 @@
 #define SEMAPHORE_WINDOW UINT32_C(0xFFE80020) /* of T cores */
 enum { LOOP_MOST = 64 };                      /* instructions */
 
-/* It ends with the first jump behind the pc that leads to it or before it. */
+/* The loop ends with the first jump, at the pc or later, whose target is the pc or earlier. */
 bool wg_poll_loop_find(const wg_tile *t, unsigned core, uint32_t pc, wg_poll_loop *out)
 {
     uint32_t rv;
