@@ -38,6 +38,13 @@ static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
     return word_at(user, pc, word);
 }
 
+static bool circular_buffer_at(void *user, uint32_t address, uint32_t *from, uint32_t *bytes)
+{
+    const watched *t = user;
+    const wg_tile *tile = t->dev->tile;
+    return wg_metal_cb_around(wg_grid_arch(t->check->grid), NULL, tile->l1, tile->spec->l1_bytes, address, from, bytes);
+}
+
 void wg_abi_check_made(wg_abi_check *c, wg_device *dev, unsigned x, unsigned y)
 {
     if (c->tiles == WG_GRID_MAX_TILES)
@@ -45,8 +52,10 @@ void wg_abi_check_made(wg_abi_check *c, wg_device *dev, unsigned x, unsigned y)
     watched *t = &c->tile[c->tiles];
     *t = (watched){.check = c, .dev = dev, .x = x, .y = y};
     t->races = wg_races_new(wg_grid_arch(c->grid), code_at, t);
-    if (t->races)
+    if (t->races) {
         wg_races_select(t->races, c->checks);
+        wg_races_ask_memory(t->races, circular_buffer_at);
+    }
     if (t->races && wg_observe(dev, wg_races_events(t->races), wg_races_event, t->races, NULL) == WG_OK) {
         wg_races_group_add(c->group, t->races, y * wg_grid_width(c->grid) + x);
         c->tiles++;
@@ -147,7 +156,7 @@ static void report_text(wg_abi_check *c, wg_text *out)
                 wg_race_text(&w, wg_races_at(t->races, k), out);
         without += firmware;
         if (wg_races_forgotten(t->races))
-            wg_textf(out, "note: tile %u-%u: the detector dropped %llu touches or clocks\n", t->x, t->y,
+            wg_textf(out, "note: tile %u-%u: the detector had no room for %llu of its records\n", t->x, t->y,
                      (unsigned long long)wg_races_forgotten(t->races));
         reports += count;
     }

@@ -73,7 +73,7 @@ void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
     t->pages.dev = dev;
     if (!h->path)
         return;
-    wg_observe(dev, WG_HISTORY_EVENTS | WG_HISTORY_POLL_EVENTS, wg_history_event, &t->history, NULL);
+    wg_observe(dev, WG_HISTORY_EVENTS | WG_HISTORY_STALL_EVENTS, wg_history_event, &t->history, NULL);
     if (wg_observe(dev, WG_PAGES_EVENTS, wg_pages_event, &t->pages, NULL) == WG_OK)
         t->history.pages = &t->pages;
 }

@@ -235,7 +235,8 @@ static void report_part(wg_tile *t, const wg_pack_job *job, const wg_pack_setup 
     bool from_dst = part->source == WG_PACK_FROM_DST;
     if (!(from_dst ? section->good_from_dst : section->good_from_elsewhere) && !job->flush)
         wg_find_insn(t, WG_F_PACK_FORMAT, insn,
-                     (unsigned)s->intermediate << 8 | (unsigned)part->set.in_format << 4 | part->set.out_format,
+                     (unsigned)s->wide << 12 | (unsigned)s->intermediate << 8 | (unsigned)part->set.in_format << 4 |
+                         part->set.out_format,
                      packer);
     if (job->relu > 1 && from_dst && (job->relu_threshold >> 15 || part->set.mid > WG_MID_F5))
         wg_find_insn(t, WG_F_PACK_RELU, insn, job->relu_threshold, packer);

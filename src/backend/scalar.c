@@ -24,15 +24,25 @@ enum { BH = 1 << WG_ARCH_BH, WH = 1 << WG_ARCH_WH };
 
 /* ---- GPRs ------------------------------------------------------------------------------------------- */
 
-uint32_t wg_gpr_operand(wg_tile *t, const wg_insn *insn, unsigned reg)
+/* The register's value; of its halves, the instruction uses `halves` from `first` on. */
+static uint32_t operand(wg_tile *t, const wg_insn *insn, unsigned reg, unsigned first, unsigned halves)
 {
-    reg &= WG_GPRS - 1;
     const wg_gpr *g = &t->regs.gpr;
     if (g->pending[insn->thread] >> reg & 1)
         wg_findf(t, WG_F_GPR_NOT_WRITTEN, wg_insn_finding(insn, reg, g->r[insn->thread][reg]),
                  "GPR %u was read as 0x%x", reg, g->r[insn->thread][reg]);
-    wg_touch_gpr(t, WG_TOUCH_READ, insn->thread, reg, 1);
+    wg_touch(t, WG_TOUCH_READ, WG_TOUCH_GPR, 2 * (insn->thread * WG_GPRS + reg) + first, halves);
     return g->r[insn->thread][reg];
+}
+
+uint32_t wg_gpr_operand(wg_tile *t, const wg_insn *insn, unsigned reg)
+{
+    return operand(t, insn, reg & (WG_GPRS - 1), 0, 2);
+}
+
+uint32_t wg_gpr_half_operand(wg_tile *t, const wg_insn *insn, unsigned half)
+{
+    return operand(t, insn, half >> 1 & (WG_GPRS - 1), half & 1, 1) >> (half & 1 ? 16 : 0) & 0xFFFF;
 }
 
 void wg_scalar_deliver(wg_tile *t, unsigned thread, unsigned reg, uint32_t value)

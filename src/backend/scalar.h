@@ -22,6 +22,8 @@ bool wg_scalar_loads_gpr(const wg_tile *t, unsigned thread, unsigned reg);
 
 /* A GPR as read by the instruction being accepted; a result still in flight is reported. */
 uint32_t wg_gpr_operand(wg_tile *t, const wg_insn *insn, unsigned reg);
+/* Half a GPR likewise; half: 2 * register, + 1: the high one. */
+uint32_t wg_gpr_half_operand(wg_tile *t, const wg_insn *insn, unsigned half);
 /* The instruction will write this register; a memory result in flight, which would overwrite it, is reported. */
 void wg_scalar_check_result(wg_tile *t, const wg_insn *insn, unsigned reg);
 /* A result of this thread has been delivered: recomputes which registers still wait for one. */

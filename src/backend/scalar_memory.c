@@ -313,8 +313,7 @@ static bool in_mmio(wg_tile *t, const wg_insn *insn, uint32_t address)
 
 static uint32_t offset_of(wg_tile *t, const wg_insn *insn)
 {
-    unsigned half = WG_GET(STOREIND, OffsetIndex, insn->word);
-    return wg_gpr_operand(t, insn, half >> 1) >> (half & 1 ? 16 : 0) & 0xFFFF;
+    return wg_gpr_half_operand(t, insn, WG_GET(STOREIND, OffsetIndex, insn->word));
 }
 
 /* Advances the offset's half register after the instruction by 0, 2, 4 or 16. */
@@ -347,6 +346,10 @@ unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn)
     if (!store)
         return WG_TIME_SCALAR_SEND;
     unsigned reg = data_reg(insn->word), count = 1;
+    if (to_l1(insn->word) && WG_GET(STOREIND, Size, insn->word) >= 2) {
+        u->operand[0] = wg_gpr_half_operand(t, insn, 2 * reg);
+        return WG_TIME_SCALAR_SEND;
+    }
     if (to_l1(insn->word))
         count = WG_GET(STOREIND, Size, insn->word) ? 1 : 4;
     else if (!to_mmio(insn->word))

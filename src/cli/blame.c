@@ -119,34 +119,45 @@ bool wg_blame_findings(wg_session *s, wg_text *error)
     return ok;
 }
 
-static void poll_event(void *user, const wg_event *e)
+static void stall_event(void *user, const wg_event *e)
 {
     wg_session *s = user;
-    if (WG_HISTORY_POLL_EVENTS >> e->kind & 1)
+    if (WG_HISTORY_STALL_EVENTS >> e->kind & 1)
         wg_history_event(&s->history, e);
     else
         wg_last_writes_event(&s->polled, e);
 }
 
-bool wg_blame_polls(wg_session *s, wg_text *error)
+/* Has a core left its program, nobody knows from where? */
+static bool is_lost(const wg_session *s)
 {
+    bool is = false;
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++)
+        is |= wg_finding_at(s->dev, i)->code == WG_F_CORE_NO_CODE && !wg_finding_at(s->dev, i)->has_pc;
+    return is;
+}
+
+bool wg_blame_stalls(wg_session *s, wg_text *error)
+{
+    const bool hung = s->ended == WG_ENDED_HUNG;
     wg_last_writes *writes = &s->polled;
     wg_session again;
     writes->count = 0;
     bool polls = false;
-    for (unsigned i = 0; i < WG_CORES && writes->count < WG_LAST_WRITES; i++) {
+    for (unsigned i = 0; hung && i < WG_CORES && writes->count < WG_LAST_WRITES; i++) {
         polls |= s->hang->core[i].poll_pc != 0;
         if (s->hang->core[i].polled)
             writes->at[writes->count++] = (wg_last_write){.address = s->hang->core[i].polled};
     }
-    if (!polls || s->saved || s->args->value[WG_OPT_DELAYS] || wg_cycle(s->dev) > MOST_CYCLES)
+    if ((!polls && !is_lost(s)) || s->saved || s->args->value[WG_OPT_DELAYS] || wg_cycle(s->dev) > MOST_CYCLES)
         return true;
-    if (!run_again(s, &again, wg_cycle(s->dev), WG_LAST_WRITES_EVENTS | WG_HISTORY_POLL_EVENTS, poll_event, s, error)) {
+    if (!run_again(s, &again, wg_cycle(s->dev), WG_LAST_WRITES_EVENTS | WG_HISTORY_STALL_EVENTS, stall_event, s,
+                   error)) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
     s->history.writes = writes;
-    wg_hang_inspect(s->dev, &s->history, true, s->hang);
+    wg_hang_inspect(s->dev, &s->history, hung, s->hang);
     return true;
 }
 

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "isa/asm.h" /* WG_DIS_MAX */
+#include "machine/device.h"
+#include "metal/launched.h"
 
 enum { VERIFY_CYCLES = 20 * 1000 * 1000 };
 
@@ -315,10 +317,9 @@ static size_t report_unordered(wg_session *s, const wg_race_words *w, wg_text *o
         if (s->args->value[WG_OPT_QUIET] && race_expected(s, race))
             continue;
         if (!lines++)
-            wg_textf(
-                out,
-                "==================\nUNORDERED: nothing puts these in order, either; no timing that was tried changes "
-                "the result (--all: in full)\n");
+            wg_textf(out,
+                     "==================\nUNORDERED: nothing puts these in order; no timing that was tried changes "
+                     "the result (--all: in full)\n");
         wg_race_line(w, race, out);
     }
     return lines;
@@ -370,7 +371,7 @@ void wg_report_races(wg_session *s, wg_text *out)
             wg_textf(out, "note: the suppression of %s in line %u suppressed nothing\n", s->suppressions->entry[i].kind,
                      s->suppressions->entry[i].line);
     if (wg_races_forgotten(s->races))
-        wg_textf(out, "note: the detector dropped %llu touches or clocks; it would miss races with those\n",
+        wg_textf(out, "note: the detector had no room for %llu of its records; it would miss races with those\n",
                  (unsigned long long)wg_races_forgotten(s->races));
 }
 
@@ -491,11 +492,20 @@ bool wg_check_open(wg_session *s, wg_text *error)
            (!path || wg_suppressions_read(&s->suppressions, path, error));
 }
 
+static bool circular_buffer_at(void *user, uint32_t address, uint32_t *from, uint32_t *bytes)
+{
+    const wg_session *s = user;
+    const wg_tile *t = s->dev->tile;
+    return wg_metal_cb_around(s->desc.arch, s->history.metal_layout, t->l1, t->spec->l1_bytes, address, from, bytes);
+}
+
 bool wg_check_attach(wg_session *s, wg_text *error)
 {
     s->races = wg_races_new(s->desc.arch, code_at, s);
-    if (s->races)
+    if (s->races) {
         wg_races_select(s->races, s->checks);
+        wg_races_ask_memory(s->races, circular_buffer_at);
+    }
     if (!s->races ||
         wg_observe(s->dev, wg_races_events(s->races), wg_races_event, s->races, &s->races_observer) != WG_OK) {
         wg_textf(error, "waitgate: %s\n", s->races ? wg_error(s->dev) : "out of memory");

@@ -171,6 +171,23 @@ static chain chain_from(const wg_party *all, size_t count, const wg_party *p)
     return c;
 }
 
+/* Programs on tiles that have ended, too, and have never sent anything to the one that waits. */
+static void say_silent(const wg_party *all, size_t count, const chain *c, wg_text *out)
+{
+    enum { NAMED = 4 };
+    const wg_party *last = c->step[c->steps - 1], *waits = c->steps > 1 ? c->step[c->steps - 2] : NULL;
+    unsigned silent = 0;
+    for (size_t i = 0; waits && last->alone && c->ends == STOPPED && i < count; i++) {
+        const wg_party *q = &all[i];
+        if (q->state != WG_PARTY_STOPPED || q == last || q->sends_to[waits->tile / 32] >> waits->tile % 32 & 1)
+            continue;
+        if (silent++ < NAMED)
+            wg_textf(out, "%s%s", silent > 1 ? ", " : "; also ended, and never sent anything there: ", q->name);
+    }
+    if (silent > NAMED)
+        wg_textf(out, " and %u more", silent - NAMED);
+}
+
 /* Nobody has sent anything to those that wait: all of them, if there are several. */
 static chain knot(const wg_party *all, size_t count)
 {
@@ -260,9 +277,9 @@ static void step_text(const wg_party *p, bool by_link, wg_text *out)
 {
     wg_textf(out, "%s", p->name);
     if (p->state == WG_PARTY_STOPPED)
-        wg_textf(out, ", has ended");
+        wg_textf(out, " has ended");
     else if (p->state == WG_PARTY_IDLE)
-        wg_textf(out, ", is in reset");
+        wg_textf(out, " is in reset");
     else if (p->state == WG_PARTY_STUCK)
         wg_textf(out, ": %.*s", (int)(strlen(p->why) - (strlen(p->why) > 2 ? 2 : 0)), p->why);
     else
@@ -285,6 +302,7 @@ static void verdict(const wg_party *all, size_t count, const chain *c, wg_text *
         wg_textf(out, "%s", i ? "; " : "");
         step_text(c->step[i], c->by_link[i], out);
     }
+    say_silent(all, count, c, out);
     wg_textf(out, ". %s", remedies[c->ends]);
 }
 

@@ -326,6 +326,19 @@ static void watch_semaphores(wg_chip_run *r, wg_session *s)
     memset(s->pages.semaphore, 0, sizeof s->pages.semaphore);
 }
 
+/* The part of the program's buffers in L1 that is on this tile may be used. */
+static void give_buffers(const wg_chip_run *r, wg_session *s)
+{
+    for (size_t i = 0; s->races && i < r->metal->file->buffers; i++) {
+        const wg_metal_buffer *b = &r->metal->buffer[i].at;
+        if (b->memory == WG_METAL_DRAM)
+            continue;
+        const uint64_t pages = b->page_bytes ? (b->bytes + b->page_bytes - 1) / b->page_bytes : 1;
+        const uint64_t banks = b->memory == WG_METAL_L1 ? wg_metal_banks(r->metal->metal, b->memory) : pages;
+        wg_races_give(s->races, WG_CORES, b->address, (uint32_t)((pages + banks - 1) / banks * b->page_bytes));
+    }
+}
+
 /* Each core of a tile that runs a kernel of this program shows its symbols from now on. */
 static void show_kernels(wg_chip_run *r, const wg_metal_program_entry *p, const kernel_run *kernels)
 {
@@ -341,6 +354,7 @@ static void show_kernels(wg_chip_run *r, const wg_metal_program_entry *p, const 
                              .bytes = kernels[k].code.text_bytes,
                              .link = kernels[k].code.link_address};
             watch_semaphores(r, s);
+            give_buffers(r, s);
         }
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/device.h"
 #include "report/findings.h"
 
 enum { WATCHED = 50000, LOADS = 3 };
@@ -73,25 +74,53 @@ static bool works(const wg_session *s, unsigned track)
     return s->rounds->acted[track] && now - (s->rounds->acted[track] - 1) <= watched / 2 + 1;
 }
 
-/* Has the core left its program? Its thread only gets what it finds there. */
-static bool is_lost(const wg_session *s, unsigned track)
+/* The finding that the core has left its program, NULL: it has not. Its thread only gets what the core finds there. */
+static const wg_finding *lost(const wg_session *s, unsigned track)
 {
     const unsigned core = track < WG_CORES ? track : WG_CORE_T0 + track - WG_AGENT_THREAD0;
     for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
         const wg_finding *f = wg_finding_at(s->dev, i);
         const bool fed_by_b = track == WG_AGENT_THREAD0 && f->agent == WG_AGENT_CORE_B;
         if (f->code == WG_F_CORE_NO_CODE && (f->agent == core || fed_by_b))
-            return true;
+            return f;
     }
-    return false;
+    return NULL;
 }
 
-static void say_lost(said *t, const wg_session *s)
+/* Where the core last stalled in its program; 0: not known. */
+static uint32_t last_in_program(const wg_session *s, unsigned core)
 {
-    for (unsigned i = 0; i < WG_CORES; i++)
-        if (is_lost(s, i) && runs(s->hang, i))
-            say(t, "Core %s has left its program and executes zeros, as the finding core-left-program says. ",
-                wg_agent_name_of(s->dev, i));
+    const unsigned count = s->history.stall[core].count;
+    uint32_t word;
+    for (unsigned i = 0; s->history.stall[core].left && i < 4 && i < count; i++) {
+        const uint32_t pc = s->history.stall[core].pc[(count - 1 - i) % 4];
+        if (wg_code_word(s->dev->tile, pc, &word) && word)
+            return pc;
+    }
+    return 0;
+}
+
+static void say_lost(said *t, wg_session *s)
+{
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        const wg_finding *f = lost(s, i);
+        if (!f || !runs(s->hang, i))
+            continue;
+        say(t, "Core %s has left its program", wg_agent_name_of(s->dev, i));
+        if (f->has_pc) {
+            say(t, " through the call");
+            say_place(t, s, i, f->pc);
+            say(t, ", and executes zeros. Check the pointer that it calls, and the stack of the called function. ");
+        } else {
+            const uint32_t last = last_in_program(s, i);
+            if (last) {
+                say(t, ", in which it was last seen");
+                say_place(t, s, i, last);
+            }
+            say(t, ", and executes zeros (%s). Check function pointers, and the return address on the stack. ",
+                f->detail);
+        }
+    }
 }
 
 static void say_workers(said *t, wg_session *s)
@@ -99,7 +128,7 @@ static void say_workers(said *t, wg_session *s)
     const wg_hang *h = s->hang;
     for (unsigned i = 0; i <= WG_AGENT_THREAD2; i++) {
         bool core = i < WG_CORES;
-        if (!works(s, i) || is_lost(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
+        if (!works(s, i) || lost(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
             continue;
         say(t, "%s%s %s", t->count++ ? ", " : "The run still makes progress: ", core ? "core" : "thread",
             core ? wg_agent_name_of(s->dev, i) : (const char *[]){"0", "1", "2"}[i - WG_AGENT_THREAD0]);
@@ -110,7 +139,7 @@ static void say_workers(said *t, wg_session *s)
         say(t, ". ");
 }
 
-/* Do cores that only repeat themselves wait for each other in a circle? Then that is said. */
+/* Do cores that only repeat themselves wait for each other in a circle? If so, reports it. */
 static bool say_circle(said *t, wg_session *s, bool others)
 {
     wg_hang *again = wg_calloc(1, sizeof *again);
@@ -130,6 +159,16 @@ static bool say_circle(said *t, wg_session *s, bool others)
     return circle;
 }
 
+/* Has a thread waited for a long time for a semaphore that nobody can post any more? */
+static bool waits_in_vain(const wg_hang *h)
+{
+    enum { LONG = 1000 };
+    const wg_hang_edge *first = h->path_length ? &h->edge[h->path[0]] : NULL;
+    return first && h->certain && !h->circular && first->from.kind == WG_NODE_THREAD &&
+           first->to.kind == WG_NODE_SEMAPHORE && h->edge[h->path[h->path_length - 1]].to.kind == WG_NODE_NOBODY &&
+           h->cycle - h->thread[first->from.index].gate.stalled_since >= LONG;
+}
+
 void wg_progress_verdict(wg_session *s, bool alone)
 {
     wg_hang *h = s->hang;
@@ -139,7 +178,7 @@ void wg_progress_verdict(wg_session *s, bool alone)
     if (!s->rounds || s->rounds->from >= wg_cycle(s->dev))
         return;
     for (unsigned i = 0; i < WG_CORES; i++)
-        if (runs(h, i) && wg_rounds_repeats(s->rounds, i, load[i], LOADS, &loads[i])) {
+        if (runs(h, i) && !lost(s, i) && wg_rounds_repeats(s->rounds, i, load[i], LOADS, &loads[i])) {
             h->repeating |= 1u << i;
             repeating++;
         }
@@ -167,6 +206,8 @@ void wg_progress_verdict(wg_session *s, bool alone)
         say(&t, repeating > 1
                     ? "Let one of them change what another waits for before it waits itself; more cycles do not help."
                     : "Something must change the word it polls; more cycles do not help.");
+    else if (others && alone && waits_in_vain(h))
+        say(&t, "One wait can never end, however many cycles: %s", h->story);
     else if (others)
         say(&t, "Give it more cycles (--max-cycles).");
 }

@@ -428,7 +428,7 @@ bool wg_session_inspect(wg_session *s, wg_text *error)
             return false;
         }
         wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
-        if (s->ended == WG_ENDED_HUNG && !wg_blame_polls(s, error))
+        if (s->ended != WG_ENDED_INTERRUPT && !wg_blame_stalls(s, error))
             return false;
         if (s->ended == WG_ENDED_LIMIT)
             wg_progress_verdict(s, true);

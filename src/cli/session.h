@@ -173,7 +173,7 @@ bool wg_drive_silently(wg_session *s); /* no progress, no Ctrl-C; wg_error() say
 /* blame.c: the writers of the configuration behind findings, and of the words that cores poll in a hang. */
 typedef struct wg_blame wg_blame;
 bool wg_blame_findings(wg_session *s, wg_text *error);
-bool wg_blame_polls(wg_session *s, wg_text *error); /* s->hang is inspected again with what it found */
+bool wg_blame_stalls(wg_session *s, wg_text *error); /* s->hang is inspected again with what it found */
 const wg_blamed *wg_blame_at(const wg_session *s, const wg_finding *f, unsigned index); /* NULL: no more */
 void wg_blame_text(wg_session *s, const wg_blamed *b, wg_text *out);
 void wg_blame_free(wg_blame *blame);

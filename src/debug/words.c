@@ -184,7 +184,7 @@ void wg_debug_state_text(wg_debug *d, wg_who who, wg_text *out)
     bool hung = dev && wg_device_hangs(dev);
     if (h && dev &&
         wg_debug_replay(d, wg_debug_index(d, who), now > LATELY ? now - LATELY : 0,
-                        WG_HISTORY_EVENTS | WG_HISTORY_POLL_EVENTS, wg_history_event, &history)) {
+                        WG_HISTORY_EVENTS | WG_HISTORY_STALL_EVENTS, wg_history_event, &history)) {
         const wg_race_words w = wg_debug_words(d, who);
         wg_hang_inspect(dev, &history, hung, h);
         wg_hang_text(&w, h, hung, out);

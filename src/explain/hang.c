@@ -70,94 +70,12 @@ void wg_history_event(void *user, const wg_event *e)
         h->mutex_pc[e->a & 7] = !e->b ? 0 : h->mutex_pc[e->a & 7] ? h->mutex_pc[e->a & 7] : e->pc;
     } else if (e->kind == WG_EV_STALL_BEGIN && e->agent <= WG_AGENT_CORE_T2) {
         stays_near(h, e->agent - WG_AGENT_CORE_B, e->pc, e->cycle);
+        if (!h->stall[e->agent].left)
+            h->stall[e->agent].pc[h->stall[e->agent].count++ % 4] = e->pc;
+    } else if (e->kind == WG_EV_FINDING && e->b == WG_F_CORE_NO_CODE && e->agent <= WG_AGENT_CORE_T2) {
+        h->stall[e->agent].left = true;
     } else if (e->kind == WG_EV_CORE_STATE && e->a == 1 && e->agent <= WG_AGENT_CORE_T2) {
         h->entry[e->agent] = e->pc;
-    }
-}
-
-const char *wg_node_name(const wg_hang *h, wg_node node, char *room, size_t bytes)
-{
-    switch ((wg_node_kind)node.kind) {
-    case WG_NODE_CORE: snprintf(room, bytes, "core %s", wg_agent_name_of(h->dev, node.index)); break;
-    case WG_NODE_THREAD: snprintf(room, bytes, "thread %u", node.index); break;
-    case WG_NODE_UNIT:
-        snprintf(room, bytes, "%s%s", node.index == WG_AGENT_UNPACK0 || node.index == WG_AGENT_UNPACK1 ? "" : "the ",
-                 wg_agent_name(node.index));
-        break;
-    case WG_NODE_SEMAPHORE:
-        snprintf(room, bytes, "semaphore %u (%s)", node.index, wg_semaphore_name(node.index));
-        break;
-    case WG_NODE_MUTEX: snprintf(room, bytes, "mutex %u", node.index); break;
-    case WG_NODE_FIFO: snprintf(room, bytes, "thread %u's instruction FIFO", node.index); break;
-    case WG_NODE_BANK: snprintf(room, bytes, "Src%c bank %u", node.index < 2 ? 'A' : 'B', node.index & 1); break;
-    case WG_NODE_MEMORY:
-        snprintf(room, bytes, "the memory that core %s polls", wg_agent_name_of(h->dev, node.index));
-        break;
-    case WG_NODE_PAGES: snprintf(room, bytes, "circular buffer %u", node.index); break;
-    case WG_NODE_SPACE: snprintf(room, bytes, "space in circular buffer %u", node.index); break;
-    case WG_NODE_NOBODY: snprintf(room, bytes, "nobody"); break;
-    }
-    return room;
-}
-
-/* ---- a latched wait in words ---- */
-
-static const struct condition {
-    uint8_t agent; /* the agent that must act */
-    const char *text;
-} conditions_of[WG_WAIT_COUNT] = {
-#define ROW(id, who, wakes, text) [WG_WAIT_##id] = {WG_AGENT_##who, text},
-    WG_EACH_WAIT(ROW)
-#undef ROW
-};
-
-static void say_blocked(phrase *p, unsigned block)
-{
-#define ROW(S, bit, symbol, text) [bit] = text,
-    static const char *const what[] = {WG_BLOCKS(ROW, )};
-#undef ROW
-    bool first = true;
-    if ((block & 0x1FF) == 0x1FF) {
-        say(p, "blocks everything");
-        return;
-    }
-    say(p, "blocks");
-    for (unsigned i = 0; i < 9; i++)
-        if (block >> i & 1) {
-            say(p, "%s %s", first ? "" : ",", what[i]);
-            first = false;
-        }
-}
-
-void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t bytes)
-{
-    phrase p = {out, bytes, 0};
-    bool first = true;
-    if (bytes)
-        out[0] = 0;
-    if (latch->kind == WG_LATCH_EMPTY)
-        return;
-    say_blocked(&p, latch->block);
-    say(&p, " until");
-    if (latch->kind == WG_LATCH_STALLWAIT) {
-        for (unsigned i = 0; i < arch->wait_condition_bits; i++)
-            if (latch->conditions >> i & 1 && arch->wait_conditions[i] != WG_WAIT_NOTHING) {
-                say(&p, "%s %s", first ? "" : " and", conditions_of[arch->wait_conditions[i]].text);
-                first = false;
-            }
-    } else if (latch->kind == WG_LATCH_SEMWAIT) {
-        for (unsigned i = 0; i < 8; i++)
-            if (latch->semaphores >> i & 1) {
-                say(&p, "%s semaphore %u (%s) is%s%s%s", first ? "" : " and", i, wg_semaphore_name(i),
-                    latch->conditions & 1 ? " above zero" : "", (latch->conditions & 3) == 3 ? " and" : "",
-                    latch->conditions & 2 ? " below its maximum" : "");
-                first = false;
-            }
-        if (first)
-            say(&p, " nothing (no semaphore is selected)");
-    } else {
-        say(&p, " stream %u's %s has reached %u", latch->stream_select, latch->stream_index ? "message count" : "phase",
-            latch->target);
     }
 }
 
@@ -231,6 +149,16 @@ bool wg_hang_post_was_wiped(const graph *g, unsigned semaphore)
            past->last[WG_SEM_GET].cycle <= past->last[WG_SEM_POST].cycle;
 }
 
+int wg_hang_recorder(const graph *g, unsigned semaphore, bool post)
+{
+    const wg_tile *t = g->dev->tile;
+    for (unsigned thread = 0; thread < WG_THREADS; thread++)
+        for (unsigned slot = 0; slot < WG_REPLAY_SLOTS; slot++)
+            if ((post ? wg_word_posts : wg_word_gets)(t->arch, t->frontend[thread].replay.slot[slot], semaphore))
+                return (int)thread;
+    return -1;
+}
+
 /* It happened before, but will not again; or a program contains such an instruction, which the core has passed. False: neither. */
 static bool was_changed(graph *g, wg_node thing, const wg_wanted *wanted, const char *what)
 {
@@ -260,8 +188,14 @@ static bool was_changed(graph *g, wg_node thing, const wg_wanted *wanted, const 
         uint32_t pc = 0;
         if (!g->history->entry[i] || wg_core_reaches(g->dev, i, g->history->entry[i], &plainly, &pc) != WG_REACH_SURELY)
             continue;
-        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "core %s's program contains a %s%s, and went past it",
-                         wg_agent_name_of(g->dev, i), what, at_place(g, i, pc, place, sizeof place));
+        const int recorder = thing.kind == WG_NODE_SEMAPHORE ? wg_hang_recorder(g, thing.index, posts) : -1;
+        if (recorder >= 0)
+            snprintf(times, sizeof times, "thread %d recorded it for REPLAY", recorder);
+        else
+            snprintf(times, sizeof times, "went past it");
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "core %s's program contains a %s%s, %s%s",
+                         wg_agent_name_of(g->dev, i), what, at_place(g, i, pc, place, sizeof place),
+                         recorder < 0 ? "and " : "but ", times);
         return true;
     }
     return false;
@@ -363,8 +297,8 @@ static void condition_edge(graph *g, wg_node from, unsigned thread, wg_wait_cond
     case WG_WAIT_MOVER:
     case WG_WAIT_VECTOR:
     case WG_WAIT_CONFIG:
-        wg_hang_edge_add(g, from, node(WG_NODE_UNIT, conditions_of[condition].agent), "it waits until %s",
-                         conditions_of[condition].text);
+        wg_hang_edge_add(g, from, node(WG_NODE_UNIT, wg_hang_conditions[condition].agent), "it waits until %s",
+                         wg_hang_conditions[condition].text);
         break;
     case WG_WAIT_NOTHING:
     case WG_WAIT_COUNT: break;
@@ -612,6 +546,9 @@ static void core_edges(graph *g, unsigned core)
 static void retry_edge(graph *g, wg_node from)
 {
     const wg_scalar *u = &g->dev->tile->backend.scalar;
+    char place[272];
+    at_place(g, u->insn.source < WG_CORES ? u->insn.source : WG_CORE_T0 + u->insn.thread, u->insn.pc, place,
+             sizeof place);
     bool compares = u->insn.op == WG_I_ATCAS;
     uint32_t word = 0, address = u->address * 16 + (compares ? WG_GET(ATCAS, Sel32b, u->insn.word) * 4 : 0);
     if (address <= g->dev->tile->spec->l1_bytes - 4)
@@ -619,14 +556,14 @@ static void retry_edge(graph *g, wg_node from)
     if (compares)
         wg_hang_edge_add(
             g, from, node(WG_NODE_NOBODY, 0),
-            "thread %u's ATCAS wants %u at 0x%05x of L1 and finds %u each time; nothing that can still act writes it",
-            u->insn.thread, WG_GET(ATCAS, CmpVal, u->insn.word), address, word);
+            "thread %u's ATCAS%s wants %u at 0x%05x of L1 and finds %u each time; nothing that can still act writes it",
+            u->insn.thread, place, WG_GET(ATCAS, CmpVal, u->insn.word), address, word);
     else
         wg_hang_edge_add(
             g, from, node(WG_NODE_NOBODY, 0),
-            "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nothing that can still act changes "
-            "it",
-            u->insn.thread, address, WG_GET(ATINCGETPTR, Sel32b, u->insn.word) & 1 ? "full" : "empty");
+            "thread %u's ATINCGETPTR%s finds the queue at 0x%05x of L1 %s each time; nothing that can still act "
+            "changes it",
+            u->insn.thread, place, address, WG_GET(ATINCGETPTR, Sel32b, u->insn.word) & 1 ? "full" : "empty");
 }
 
 static void unit_edges(graph *g, unsigned agent)

@@ -58,6 +58,11 @@ typedef struct wg_history {
         uint64_t since;
     } near[WG_CORES]; /* the range of the core's recent stalls, if small, and their start */
     struct {
+        uint32_t pc[4];
+        unsigned count;
+        bool left;     /* the core has left its program: they are the last before that */
+    } stall[WG_CORES]; /* the core's last stalls */
+    struct {
         uint64_t from, to;
     } was[8][2]; /* [semaphore]: the last time that it was 0, and that it was not; to 0: none */
     bool nonzero[8];
@@ -76,8 +81,8 @@ typedef struct wg_history {
 } wg_history;
 #define WG_HISTORY_EVENTS \
     (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_CORE_STATE))
-/* Where cores poll, and since when: for lost wake-ups. Observing it keeps all cores with the clock. */
-#define WG_HISTORY_POLL_EVENTS WG_EV_BIT(WG_EV_STALL_BEGIN)
+/* Where cores stall, and since when: for lost wake-ups and lost programs. Observing it keeps all cores with the clock. */
+#define WG_HISTORY_STALL_EVENTS (WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_FINDING))
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {
@@ -139,6 +144,7 @@ typedef struct wg_hang {
     unsigned edges;
     wg_hang_edge edge[WG_HANG_EDGES];
     bool circular; /* path is a cycle; else it ends where nobody can move */
+    bool certain;  /* nobody on the path might act: no edge of it is a guess */
     bool outside;  /* … at memory that a core polls, or nowhere: the world outside the tile might end it */
     unsigned path_length;
     uint8_t path[WG_HANG_EDGES];  /* edges, in order */

@@ -55,6 +55,13 @@ static inline const char *at_place(const graph *g, unsigned core, uint32_t pc, c
     return room;
 }
 
+/* hang_words.c: a wait condition of STALLWAIT. */
+typedef struct wg_hang_condition {
+    uint8_t agent; /* the agent that must act */
+    const char *text;
+} wg_hang_condition;
+extern const wg_hang_condition wg_hang_conditions[WG_WAIT_COUNT];
+
 /* The new edge; one that is not used if there is an edge between these nodes already, or no room. */
 wg_hang_edge *wg_hang_edge_add(graph *g, wg_node from, wg_node to, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -71,6 +78,9 @@ const char *wg_hang_act_text(const graph *g, const wg_semaphore_past *past, unsi
 
 /* Was it posted, and then set to zero by SEMINIT before anybody took it? */
 bool wg_hang_post_was_wiped(const graph *g, unsigned semaphore);
+
+/* The thread that has recorded a SEMPOST or SEMGET of the semaphore for REPLAY; negative: none. */
+int wg_hang_recorder(const graph *g, unsigned semaphore, bool post);
 
 /* hang_polls.c: what a polling core reads, and who could write it. */
 void wg_hang_poll_edges(graph *g, unsigned core);

@@ -109,7 +109,7 @@ static void kernels_here(const graph *g, char *out, size_t bytes)
         snprintf(out, bytes, "none");
 }
 
-/* The node of who moved the count last; a thread that is held at its gate stands for its core. */
+/* The party that changed the count last; a thread that is held at its gate represents its core. */
 static wg_node mover(const graph *g, const wg_pages_by *by, unsigned *core)
 {
     const bool thread = by->agent >= WG_AGENT_THREAD0 && by->agent <= WG_AGENT_THREAD2;

@@ -205,10 +205,13 @@ static bool writers(graph *g, unsigned core, uint32_t address)
     char place[272];
     bool any = false;
     for (unsigned i = 0; i < WG_CORES; i++) {
+        const bool in_reset = g->out->core[i].info.in_reset && g->history->entry[i];
         uint32_t pc = 0;
-        if (i == core || !g->out->core[i].waits)
+        if (i == core || (!g->out->core[i].waits && !in_reset))
             continue;
-        const wg_reachable r = wg_core_stores_to(g->dev, i, g->out->core[i].info.pc, address, &pc);
+        wg_reachable r =
+            wg_core_stores_to(g->dev, i, in_reset ? g->history->entry[i] : g->out->core[i].info.pc, address, &pc);
+        r = in_reset && r == WG_REACH_MAYBE ? WG_REACH_NO : r;
         if (r == WG_REACH_SURELY)
             wg_hang_edge_add(g, thing, node(WG_NODE_CORE, i), "core %s would store to it%s",
                              wg_agent_name_of(g->dev, i), at_place(g, i, pc, place, sizeof place));
@@ -254,8 +257,12 @@ void wg_hang_poll_edges(graph *g, unsigned core)
     char wanted[80] = "", polled[112];
     uint32_t address = 0;
     bool own;
-    const bool ends =
-        wg_poll_loop_find(g->dev->tile, core, g->out->core[core].info.pc, &loop) && wg_poll_loop_ends(&loop, &ending);
+    const bool found = wg_poll_loop_find(g->dev->tile, core, g->out->core[core].info.pc, &loop);
+    bool ends = found && wg_poll_loop_ends(&loop, &ending);
+    if (found && !ends) {
+        loop.own_ram = true;
+        ends = wg_poll_loop_ends(&loop, &ending);
+    }
     g->out->core[core].poll_pc = ending.load.pc;
     const bool known = ends || last_load(g, core, &address);
     address = ends ? ending.load.address : address;
@@ -275,6 +282,9 @@ void wg_hang_poll_edges(graph *g, unsigned core)
         wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0),
                          own ? "no request that it counts is under way"
                              : "no request of another tile that it counts is under way");
+    else if (loop.own_ram && ends)
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "no other party can write core %s's own RAM",
+                         wg_agent_name_of(g->dev, core));
     else if (!known || !writers(g, core, address))
         say_last_write(g, core, address);
 }

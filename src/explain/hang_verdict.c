@@ -77,6 +77,7 @@ static void find_path(wg_hang *out)
         uint8_t best[WG_HANG_EDGES];
         unsigned length = 0;
         out->circular = what == CERTAIN_CIRCLE || what == ANY_CIRCLE;
+        out->certain = what == CERTAIN_END || what == CERTAIN_CIRCLE;
         for (unsigned i = 0; i < out->edges; i++) {
             uint64_t explored[WG_NODE_NOBODY + 1] = {0};
             if (!walk(out, out->edge[i].from, what, 0, explored) || (what == CERTAIN_END && has_other_way(out)))
@@ -94,7 +95,7 @@ static void find_path(wg_hang *out)
             return;
         }
     }
-    out->circular = false;
+    out->circular = out->certain = false;
     out->path_length = 0;
 }
 
@@ -144,6 +145,14 @@ static const char *semaphore_remedy(const wg_hang *out, unsigned semaphore)
     return "SEMPOST it once for each wait, or initialise it with SEMINIT to a value above zero.";
 }
 
+static bool all_wait_because(const wg_hang *out, wg_stall_reason reason)
+{
+    for (unsigned i = 0; i < out->path_length; i++)
+        if (strcmp(out->edge[out->path[i]].reason, wg_stall_text(reason)) != 0)
+            return false;
+    return true;
+}
+
 static const char *remedy(const wg_hang *out)
 {
     wg_node thing = {0};
@@ -163,10 +172,12 @@ static const char *remedy(const wg_hang *out)
                                  : "Release the mutex with ATRELM on every path that took it.";
     wg_node last = out->edge[out->path[out->path_length - 1]].from;
     if (leads_to_nobody(out) && last.kind == WG_NODE_CORE)
-        return "Let it do what is waited for before it stops, or do not wait for it.";
+        return out->core[last.index].info.in_reset
+                   ? "Release it from reset, or do not wait for it."
+                   : "Let it do what is waited for before it stops, or do not wait for it.";
     if (leads_to_nobody(out) && last.kind == WG_NODE_THREAD)
         return "Push to it what is waited for, or do not wait for it.";
-    switch (any ? thing.kind : WG_NODE_NOBODY) {
+    switch (any ? (wg_node_kind)thing.kind : WG_NODE_NOBODY) {
     case WG_NODE_SEMAPHORE: return semaphore_remedy(out, thing.index);
     case WG_NODE_BANK:
         return out->bank_owner[thing.index & 3] ? "Give the bank back to the unpackers: SETRWC or CLEARDVALID, or the "
@@ -178,11 +189,24 @@ static const char *remedy(const wg_hang *out)
             return wg_hang_counter_remedy(out->core[thing.index].polled, &own);
         if (out->circular)
             return "Write one of the polled words before the wait in the circle.";
+        if (strstr(out->edge[out->path[out->path_length - 1]].reason, " own RAM"))
+            return "Poll a word of L1 or a mailbox: a core's own RAM is out of reach of the others.";
         return strstr(out->edge[out->path[out->path_length - 1]].reason, " wrote it last")
                    ? "Write the awaited value, or wait for the one that is written."
                    : "Write the polled word, and make the write visible to the poll (fence, cache).";
+    case WG_NODE_NOBODY:
+        if (out->circular && all_wait_because(out, WG_STALL_MAILBOX_EMPTY))
+            return "Let one of them send before it receives.";
+        if (out->circular && all_wait_because(out, WG_STALL_MAILBOX_FULL))
+            return "Let one of them receive before it sends on.";
+        break;
     case WG_NODE_FIFO: return "The pushed instructions cannot pass the gate; look at what its head waits for.";
-    default: break;
+    case WG_NODE_CORE:
+    case WG_NODE_THREAD:
+    case WG_NODE_UNIT:
+    case WG_NODE_MUTEX:
+    case WG_NODE_PAGES:
+    case WG_NODE_SPACE: break;
     }
     if (atomic)
         return "Somebody must write the word in L1 that the atomic waits for: release the lock, or fill (empty) the "
@@ -220,6 +244,14 @@ static void explain_semaphore(const graph *g)
         }
         if (e->need == WG_NEEDS_POST && !value && wg_hang_post_was_wiped(g, semaphore)) {
             snprintf(out->note, sizeof out->note, "Initialise it before anybody posts it.");
+            return;
+        }
+        const int recorder = wg_hang_recorder(g, semaphore, e->need == WG_NEEDS_POST);
+        if (!g->history->semaphore[semaphore].count[e->need == WG_NEEDS_POST ? WG_SEM_POST : WG_SEM_GET] &&
+            recorder >= 0) {
+            snprintf(out->note, sizeof out->note,
+                     "Check the length of the REPLAY of thread %d that records it, or replay what it recorded.",
+                     recorder);
             return;
         }
         if (e->from.kind != WG_NODE_CORE || e->from.index >= WG_CORES)
@@ -388,8 +420,13 @@ static void say_cause(phrase *p, const graph *g)
         say(p, "Nobody hands %s over: ", name);
     } else if (any && thing.kind == WG_NODE_MEMORY) {
         say(p, "Nobody writes what core %s polls: ", wg_agent_name_of(out->dev, thing.index));
+    } else if (last.kind == WG_NODE_UNIT && last.index == WG_AGENT_SCALAR && leads_to_nobody(out)) {
+        say(p, "An atomic is retried forever: ");
     } else if (!any && last.kind == WG_NODE_CORE && out->core[last.index].info.parked) {
-        say(p, "%s has stopped, and has not done what is waited for: ", name);
+        say(p,
+            out->core[last.index].info.in_reset ? "%s is in reset, and cannot do what is waited for: "
+                                                : "%s has stopped, and has not done what is waited for: ",
+            name);
     } else {
         say(p, "%s can never move again: ", name);
     }

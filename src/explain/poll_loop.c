@@ -11,7 +11,7 @@
 #define SEMAPHORE_WINDOW UINT32_C(0xFFE80020) /* of T cores */
 enum { LOOP_MOST = 64 };                      /* instructions */
 
-/* It ends with the first jump behind the pc that leads to it or before it. */
+/* The loop ends with the first jump, at the pc or later, whose target is the pc or earlier. */
 bool wg_poll_loop_find(const wg_tile *t, unsigned core, uint32_t pc, wg_poll_loop *out)
 {
     uint32_t rv;
@@ -71,17 +71,17 @@ static bool value_at(const wg_poll_loop *l, uint32_t address, unsigned kind, uin
     return true;
 }
 
-static bool is_own_ram(const wg_poll_loop *l, uint32_t address)
+bool wg_poll_loop_is_own_ram(const wg_poll_loop *l, uint32_t address)
 {
     return address - OWN_RAM < l->t->spec->core[l->core].ram_bytes;
 }
 
-/* A load of what others can change. The core's own RAM holds its variables. */
+/* A load of what others can change. The core's own RAM holds its variables, unless nothing else is polled. */
 static void load(wg_poll_loop *l, uint32_t pc, uint32_t rv, uint32_t address, uint32_t *value, wg_poll_load *from)
 {
     const unsigned kind = wg_rv_funct3(rv);
     const bool known = value_at(l, address, kind, value);
-    if (!is_own_ram(l, address))
+    if (l->own_ram || !wg_poll_loop_is_own_ram(l, address))
         *from = (wg_poll_load){true, pc, address, 1u << (kind & 3), known ? *value : l->r[wg_rv_rd(rv)]};
 }
 

@@ -24,6 +24,7 @@ typedef struct wg_poll_loop {
     uint32_t from, to; /* its first and last instruction */
     uint32_t r[32];    /* the core's registers; as far as wg_poll_loop_ends() followed the loop */
     uint32_t written;  /* registers that it writes, by bit */
+    bool own_ram;      /* set by the caller: what it loads from the core's own RAM may end it, too */
     wg_poll_load depends[32];
 } wg_poll_loop;
 
@@ -39,6 +40,7 @@ typedef struct wg_poll_ending {
     wg_poll_load load; /* the one that decides */
 } wg_poll_ending;
 
+bool wg_poll_loop_is_own_ram(const wg_poll_loop *l, uint32_t address);
 /* False: not known. */
 bool wg_poll_loop_ends(wg_poll_loop *l, wg_poll_ending *out);
 

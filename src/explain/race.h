@@ -104,6 +104,9 @@ typedef bool (*wg_races_code_fn)(void *user, unsigned core, uint32_t pc, uint32_
 /* NULL if there is no memory. */
 wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user);
 void wg_races_free(wg_races *r);
+/* Memory given to the program at run time, asked for when a core accesses an address that is nobody's. False: none. */
+typedef bool (*wg_races_memory_fn)(void *user, uint32_t address, uint32_t *from, uint32_t *bytes);
+void wg_races_ask_memory(wg_races *r, wg_races_memory_fn memory);
 /* The events it needs. */
 #define WG_RACES_EVENTS \
     (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_LATCHED) | \

@@ -215,6 +215,8 @@ void wg_races_give(wg_races *r, unsigned core, uint32_t address, uint32_t bytes)
 
 void wg_race_given(wg_races *r, uint64_t address, uint64_t bytes) { mark(r, address, bytes, 0); }
 
+void wg_races_ask_memory(wg_races *r, wg_races_memory_fn memory) { r->memory = memory; }
+
 uint64_t wg_races_events(const wg_races *r) { return WG_RACES_EVENTS | (r->init ? WG_EV_BIT(WG_EV_CORE_RETIRE) : 0); }
 
 /* Does the access go through sp? */
@@ -236,6 +238,11 @@ void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *
     uint8_t state = r->given[address / 4];
     unsigned owner = state & OWNER;
     bool stray = !(state & SOMEBODY), foreign = write && owner && owner != core + 1;
+    uint32_t from, more;
+    if (stray && r->memory && r->memory(r->user, (uint32_t)address, &from, &more)) {
+        mark(r, from, more, 0);
+        return;
+    }
     if (!stray && !foreign)
         return;
     bool stack = by_stack_pointer(r, core, e->pc);

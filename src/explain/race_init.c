@@ -58,7 +58,7 @@ bool wg_race_init_make(wg_races *r)
         r->init->defined = calloc(r->arch->tensix.l1_bytes / 8, 1);
     if (r->init && r->init->defined) {
         r->bytes += sizeof *r->init + r->arch->tensix.l1_bytes / 8;
-        return true;
+        return wg_race_marks_make(r);
     }
     free(r->init);
     r->init = NULL;
@@ -67,6 +67,7 @@ bool wg_race_init_make(wg_races *r)
 
 void wg_race_init_free(wg_races *r)
 {
+    wg_race_marks_free(r);
     if (r->init)
         free(r->init->defined);
     free(r->init);
@@ -113,16 +114,14 @@ static void tell(wg_races *r, unsigned core, uint32_t pc, uint64_t cycle, unsign
                  "Write the memory before it is read, or wait for whoever writes it.");
 }
 
-/* A unit reads an unwritten register or row, and passes it on. */
-void wg_race_init_unit(wg_races *r, const wg_actor *b, unsigned space, const char *place)
+/* A unit reads an unwritten register or row. */
+void wg_race_init_unit(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask, const char *place)
 {
     const wg_race_party *p = &r->party[b->party];
-    unsigned op = wg_opcode(p->word);
-    bool packs = space == WG_TOUCH_DST && p->agent == WG_AGENT_PACK;
-    bool stores =
-        (space == WG_TOUCH_LREG && op == WG_OPCODE_SFPSTORE) ||
-        (space == WG_TOUCH_GPR && (op == WG_OPCODE_STOREIND || op == WG_OPCODE_STOREREG || op == WG_OPCODE_WRCFG));
-    if (r->init && p->thread < WG_THREADS && (packs || stores))
+    if (!r->init || p->thread >= WG_THREADS)
+        return;
+    wg_race_marks_unwritten(r, b, space, at, mask);
+    if (wg_race_passes_on(p, space))
         wg_race_rule(r, WG_RACE_UNINITIALISED, 0, b->party, b->cycle, place,
                      "Nobody has written it, and the instruction stores it where others can read it.",
                      "Write it first, or do not store it.");

@@ -273,7 +273,7 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
                            widen_wait(r, a->thread, a->value, pa, why, how, race))) {
         return;
     } else if (by_insn) {
-        wg_say(why, "Nothing in thread %u waits for anything that thread %u does after it.", b->thread, a->thread);
+        wg_say(why, "Thread %u waits for nothing that thread %u does after it.", b->thread, a->thread);
         if (condition)
             wg_say(how, "STALLWAIT(STALL_SYNC, %s) and SEMPOST in thread %u after it; ", condition, a->thread);
         else
@@ -322,7 +322,7 @@ static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, c
     }
     wg_say(why, "Nothing that ");
     wg_say_party(r, why, pb);
-    wg_say(why, " waited for comes after the %s of core %s is sure to be done.", pa->write ? "store" : "load",
+    wg_say(why, " waits for shows that the %s of core %s is done.", pa->write ? "store" : "load",
            wg_agent_name(pa->agent));
     wg_say(how, "Hand over by a mailbox, a semaphore, or a flag that is read in a spinning loop; before that, %s.",
            pa->write ? "load the word back and use the value" : "use the loaded value");
@@ -371,7 +371,7 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
             wg_say(how, "%s before the command.",
                    pa->write ? "Load the word back and use the value" : "Use the loaded value");
         } else {
-            wg_say(why, "Nothing that the requester waited for comes after the %s of core %s is sure to be done.",
+            wg_say(why, "Nothing that the requester waits for shows that the %s of core %s is done.",
                    pa->write ? "store" : "load", wg_agent_name(pa->agent));
             wg_say(how,
                    "%s, then tell the requester (a NoC write or atomic to a flag that it reads in a spinning loop).",
@@ -402,7 +402,7 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
         wg_say(how, "Poll NIU_MST_RD_RESP_RECEIVED (atomics: NIU_MST_ATOMIC_RESP_RECEIVED) in a loop before %s.",
                before);
     } else if (a->k < WG_K_TDMA && pa->tile) {
-        wg_say(why, "Nothing that was waited for comes behind the other tile's request.");
+        wg_say(why, "No wait shows that the other tile's request is done.");
         wg_say(
             how,
             "Let the other tile write a flag behind it, on the same NoC and static virtual channel or when it has been "

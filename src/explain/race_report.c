@@ -97,7 +97,7 @@ static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor 
     bool both = a->how & WG_TOUCH_WRITE && how & WG_TOUCH_WRITE;
     if ((space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG) && read_at_start(r, a, b, space, first))
         return WG_RACE_IN_FLIGHT;
-    switch (space) {
+    switch ((wg_touch_space)space) {
     case WG_TOUCH_CONFIG:
         if (a->unit == WG_RU_CONFIG_LATE && b->seq == a->value + 1 && b->thread == a->thread)
             return WG_RACE_LATE_RESULT;
@@ -112,8 +112,18 @@ static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor 
     case WG_TOUCH_SEM_VALUE:
     case WG_TOUCH_SEM_MAX: return WG_RACE_SEMAPHORE_INIT;
     case WG_TOUCH_MOP_CFG: return WG_RACE_MOP_CONFIG;
-    default: return WG_RACE_DATA;
+    case WG_TOUCH_L1:
+    case WG_TOUCH_DST:
+    case WG_TOUCH_SRC:
+    case WG_TOUCH_LREG:
+    case WG_TOUCH_ADC:
+    case WG_TOUCH_RWC:
+    case WG_TOUCH_REPLAY:
+    case WG_TOUCH_PACKER:
+    case WG_TOUCH_UNPACKER:
+    case WG_TOUCH_SPACES: break;
     }
+    return WG_RACE_DATA;
 }
 
 /* ---- Keeping ------------------------------------------------------------------------------------------------------
@@ -287,7 +297,7 @@ void wg_race_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t 
     wg_say_location(r, &t, space, at, at, mask);
     wg_race_rule(r, WG_RACE_UNWRITTEN, 0, b->party, b->cycle, place,
                  "Nothing has written it since reset, and its value after reset is not guaranteed.", "Initialise it.");
-    wg_race_init_unit(r, b, space, place);
+    wg_race_init_unit(r, b, space, at, mask, place);
 }
 
 void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64_t cycle, const char *location,

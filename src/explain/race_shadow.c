@@ -218,6 +218,8 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
 {
     wg_granule *g = &r->shadow[space].granule[at];
     bool write = how & WG_TOUCH_WRITE;
+    if (r->marks)
+        wg_race_marks_touch(r, b, space, at, write);
     wg_cell *same = same_again(g, b, mask, how);
     if (same && !b->boot) {
         same->value = b->value;

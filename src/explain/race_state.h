@@ -324,6 +324,7 @@ struct wg_races {
     wg_arch_id arch_id;
     const wg_arch *arch;
     wg_races_code_fn code;
+    wg_races_memory_fn memory; /* NULL: none is given at run time */
     void *user;
     wg_snap *snap;
     uint32_t next_snap;
@@ -352,6 +353,7 @@ struct wg_races {
     uint32_t mutex_party[8];                 /* that holds it; 0: it is free */
     uint32_t noc_party[WG_K_RMT - WG_K_NOC]; /* party of the stream's last request */
     struct wg_race_init *init;               /* race_init.c; NULL: not requested */
+    struct wg_race_marks *marks;             /* race_marks.c; likewise */
     uint8_t *given;                          /* per word of L1: its owner; NULL: not requested */
     wg_ref valid[4], freed[4];               /* banks: the last handover each way */
     wg_ref pages[WG_CBS][2];                 /* the last to change a circular buffer's count: pushed, popped */
@@ -414,7 +416,16 @@ void wg_race_init_free(wg_races *r);
 void wg_race_init_written(wg_races *r, uint64_t address, uint64_t bytes);
 void wg_race_init_touch(wg_races *r, const wg_event *e);
 void wg_race_init_retire(wg_races *r, const wg_event *e);
-void wg_race_init_unit(wg_races *r, const wg_actor *b, unsigned space, const char *place);
+void wg_race_init_unit(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask, const char *place);
+
+/* race_marks.c */
+bool wg_race_marks_make(wg_races *r);
+void wg_race_marks_free(wg_races *r);
+void wg_race_marks_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, bool write);
+void wg_race_marks_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t at,
+                             uint32_t mask); /* it is read */
+/* Does the instruction store the value of such a register where others can read it? */
+bool wg_race_passes_on(const wg_race_party *p, unsigned space);
 
 /* race_clock.c */
 uint32_t wg_race_snap(wg_races *r, const wg_clock *c);

@@ -56,7 +56,7 @@ void wg_say_location(const wg_races *r, wg_words *t, unsigned space, uint32_t fi
 {
     static const char *const dimensions = "XYZW";
     unsigned low = mask ? (unsigned)__builtin_ctz(mask) : 0, high = mask ? 31u - (unsigned)__builtin_clz(mask) : 0;
-    switch (space) {
+    switch ((wg_touch_space)space) {
     case WG_TOUCH_L1:
         wg_say(t, "L1 0x%06x-0x%06x", first * 16 + (first == last ? low : 0), last * 16 + (first == last ? high : 15));
         break;
@@ -113,7 +113,7 @@ void wg_say_location(const wg_races *r, wg_words *t, unsigned space, uint32_t fi
     case WG_TOUCH_BANK_POINTER:
         wg_say(t, "the %s bank pointer of Src%c", first < 2 ? "Matrix Unit's" : "unpackers'", 'A' + (first & 1));
         break;
-    default: wg_say(t, "location %u", first); break;
+    case WG_TOUCH_SPACES: break;
     }
 }
 
@@ -163,10 +163,10 @@ const char *wg_race_condition(const wg_races *r, unsigned unit)
     case WG_RU_VECTOR:
     case WG_RU_READ_VECTOR: return "WAIT_SFPU";
     case WG_RU_PACK0:
-    case WG_RU_READ_PACK: return r->arch->pack.count == 1 ? "PACK" : "PACK0";
-    case WG_RU_PACK1: return "PACK1";
-    case WG_RU_PACK2: return "PACK2";
-    case WG_RU_PACK3: return "PACK3";
+    case WG_RU_PACK1:
+    case WG_RU_PACK2:
+    case WG_RU_PACK3:
+    case WG_RU_READ_PACK: return "PACK"; /* one PACR may occupy several packers */
     case WG_RU_MEMORY: return "THCON";
     case WG_RU_MOVER: return "XMOV";
     case WG_RU_CONFIG:

@@ -36,6 +36,7 @@ typedef struct walk {
     bool stores, unknown_jump;
     bool names_buffer, names_pc_buffer, names_offset; /* constants: an instruction buffer, the PC buffer's page, … */
     bool found, named;                                /* a `.ttinsn` of it; its word, or the semaphore's address */
+    bool found_itself;                                /* … and not one that expands to it */
     uint32_t found_at, named_at;
 } walk;
 
@@ -91,8 +92,10 @@ static bool expands_to_it(const walk *w, uint32_t word)
 
 static void tensix(walk *w, uint32_t pc, uint32_t word)
 {
-    if (!w->found && (w->wanted->test(w->t->arch, word, w->wanted->argument) || expands_to_it(w, word))) {
+    const bool itself = w->wanted->test(w->t->arch, word, w->wanted->argument);
+    if ((itself && !w->found_itself) || (!w->found && expands_to_it(w, word))) {
         w->found = true;
+        w->found_itself = itself;
         w->found_at = pc;
     }
     visit(w, pc + 4);

@@ -12,7 +12,7 @@
 static unsigned quiet_cycles(const wg_burst *b, unsigned left, unsigned most)
 {
     const wg_frontend *f = b->f;
-    wg_frontend g = {.fifo_count = f->fifo_count, .plain_downstream = f->plain_downstream};
+    wg_frontend g = {.fifo_count = f->fifo_count, .direct_downstream = f->direct_downstream};
     if (left)
         return left < most ? left : most;
     if (g.fifo_count && b->from < f->mop.ready_at)
@@ -22,7 +22,7 @@ static unsigned quiet_cycles(const wg_burst *b, unsigned left, unsigned most)
         if (entry & WG_E_MOP) /* MOP_CFG is consumed without waiting for room downstream */
             return f->pool[entry & WG_E_PLACE].op == WG_I_MOP ? n + 1 : n;
         g.fifo_count--;
-        g.plain_downstream++;
+        g.direct_downstream++;
         if (entry & WG_E_REPLAY ||
             (f->push_waits & WG_WAITS_T && wg_fifo_room(b->t->arch, &g, b->thread) >= f->push_needs))
             return n + 1;

@@ -411,7 +411,7 @@ void wg_pack_many_run(wg_pack_many *m, uint64_t until)
 /* ---- Beginning ------------------------------------------------------------------------------------------------- */
 
 /* The packer's buffers hold only whole lines of data, before and after. */
-static bool is_plain(const wg_pack_many *m)
+static bool holds_whole_lines(const wg_pack_many *m)
 {
     const wg_packer *p = m->p;
     const wg_pack_settings *set = m->set;
@@ -458,7 +458,7 @@ bool wg_pack_many_begin(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t u
     m->set = &m->setup->section[0].from_dst;
     m->access = wg_pack_access(t, m->setup);
     m->simple[0].serial = m->simple[1].serial = 0;
-    if (m->setup->changes != t->regs.config.changes + 1 || !others_keep_off(t, thread) || !is_plain(m) ||
+    if (m->setup->changes != t->regs.config.changes + 1 || !others_keep_off(t, thread) || !holds_whole_lines(m) ||
         !takes_jobs(m))
         return false;
     m->accepted = 0;

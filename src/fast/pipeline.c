@@ -187,7 +187,7 @@ static inline bool unpacks(const wg_tile *t, unsigned thread)
 {
     const wg_frontend *f = &t->frontend[thread];
     return f->mop_active && !(f->busy & ~WG_F_WORKS) && !f->latch.block && wg_gate_count(f) &&
-           !(f->down[f->down_head % WG_DOWN_RING] & (WG_E_TTSYNC | WG_E_PLAIN)) &&
+           !(f->down[f->down_head % WG_DOWN_RING] & (WG_E_TTSYNC | WG_E_DIRECT)) &&
            wg_gate_fifo_at(f, 0)->unit == WG_UNIT_UNPACK;
 }
 

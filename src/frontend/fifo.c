@@ -5,7 +5,7 @@
  *     T core: up to four words per request ──> FIFO
  *     B: one word ──> its place at the mux;  debug bus: likewise
  *
- * PIPE-03 to PIPE-05 limit the FIFO. On Blackhole plain instructions past the FIFO still count against it. Decided here: a
+ * PIPE-03 to PIPE-05 limit the FIFO. On Blackhole direct instructions (stages.h) past the FIFO still count against it. Decided here: a
  * MOP or REPLAY stops counting when its expansion begins, since the later FIFOs are documented to add room for expansions.
  *
  * Facts: PushTensixInstruction.md, TensixCoprocessor/README.md, SoftReset.md, CSRs.md; PIPE-01…PIPE-06,
@@ -83,8 +83,8 @@ void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full
 
 void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn)
 {
-    if (wg_insn_is_plain(insn))
-        wg_plain_left(t, f, insn->thread);
+    if (wg_insn_is_direct(insn))
+        wg_direct_left(t, f, insn->thread);
     if (insn->ttsync & WG_TTS_LAST)
         wg_ttsync_dropped(t, insn->thread, insn->parent ? insn->parent : insn->id);
     else if (insn->ttsync & WG_TTS_FIRST)
@@ -116,7 +116,7 @@ static void enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core
         return;
     }
     f->fifo[(f->fifo_head + f->fifo_count) % WG_FIFO_RING] =
-        (uint16_t)(place | (marks & 0xFFFF) | WG_E_PLAIN | wg_entry_ttsync(insn));
+        (uint16_t)(place | (marks & 0xFFFF) | WG_E_DIRECT | wg_entry_ttsync(insn));
     if (__builtin_expect(t->perturbed, 0) && !f->fifo_count)
         f->take_at = wg_first_look(t, WG_SITE_FIFO_TAKE, WG_PHASE_MOP, thread, insn->id);
     f->fifo_count++;
@@ -139,8 +139,8 @@ __attribute__((noinline)) static void enqueue_rest(wg_tile *t, wg_frontend *f, u
  * The same for the first words of a request, up to one that needs more than a place, without an observer; `from` is
  * thread and source as in wg_insn.rest. Returns how many were enqueued.
  */
-static inline unsigned enqueue_plain(wg_frontend *f, const wg_insn_kind *kinds, uint64_t from, uint32_t pc,
-                                     const uint32_t *words, unsigned count)
+static inline unsigned enqueue_direct(wg_frontend *f, const wg_insn_kind *kinds, uint64_t from, uint32_t pc,
+                                      const uint32_t *words, unsigned count)
 {
     uint64_t free = f->free, id = f->next_id;
     unsigned i, tail = f->fifo_head + f->fifo_count;
@@ -156,7 +156,7 @@ static inline unsigned enqueue_plain(wg_frontend *f, const wg_insn_kind *kinds, 
         insn->id = ++id;
         insn->parent = 0;
         insn->rest = kind->rest | from;
-        f->fifo[tail++ % WG_FIFO_RING] = (uint16_t)(place | kind->marks | WG_E_PLAIN);
+        f->fifo[tail++ % WG_FIFO_RING] = (uint16_t)(place | kind->marks | WG_E_DIRECT);
         free &= free - 1;
     }
     f->free = free;
@@ -177,8 +177,8 @@ WG_STAGE unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_co
     if (__builtin_expect(!(tracked | wg_observed(t)), 1)) {
         const wg_insn_kind *kinds = wg_insn_kinds[t->arch->id];
         uint64_t from = thread | (uint64_t)core << 8;
-        done = taken == 1 ? enqueue_plain(f, kinds, from, pc, words, 1) /* compiled without its loop */
-                          : enqueue_plain(f, kinds, from, pc, words, taken);
+        done = taken == 1 ? enqueue_direct(f, kinds, from, pc, words, 1) /* compiled without its loop */
+                          : enqueue_direct(f, kinds, from, pc, words, taken);
     }
     if (done < taken)
         enqueue_rest(t, f, thread, core, pc, words, done, taken, tracked);

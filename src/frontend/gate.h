@@ -75,8 +75,8 @@ static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned thread, uns
     wg_place_free(f, entry);
     f->down_head++;
     f->moved = true;
-    if (entry & WG_E_PLAIN)
-        wg_plain_left(t, f, thread);
+    if (entry & WG_E_DIRECT)
+        wg_direct_left(t, f, thread);
     if (wg_frontend_empty(f))
         wg_wake_idle_watchers(&t->sched);
 }

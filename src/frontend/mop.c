@@ -254,7 +254,7 @@ WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, uns
     if (!room)
         return false;
     *entry = f->fifo[f->fifo_head];
-    f->plain_downstream++; /* before the mux is checked for room */
+    f->direct_downstream++; /* before the check for room in the mux */
     wg_fifo_left(t, f, thread, observed);
     return true;
 }

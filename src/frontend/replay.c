@@ -96,8 +96,8 @@ WG_STAGE bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *
         r->insn = *head;
         r->play_left = count;
         r->play_at = slot;
-        if (wg_insn_is_plain(head))
-            wg_plain_left(t, f, thread);
+        if (wg_insn_is_direct(head))
+            wg_direct_left(t, f, thread);
         play(t, f, thread, observed);
     }
     wg_replay_used(t, f, thread);

@@ -60,8 +60,8 @@ static inline unsigned wg_place_take(wg_frontend *f)
 }
 static inline void wg_place_free(wg_frontend *f, unsigned entry) { f->free |= UINT64_C(1) << (entry & WG_E_PLACE); }
 
-/* Pushed by the thread's own core and made by no expander: counts against the first FIFO (PIPE-04). */
-static inline bool wg_insn_is_plain(const wg_insn *insn)
+/* A direct instruction: pushed by the thread's own core and made by no expander. It counts against the first FIFO (PIPE-04). */
+static inline bool wg_insn_is_direct(const wg_insn *insn)
 {
     return insn->parent == 0 && (uint8_t)(insn->source - WG_CORE_T0) < WG_THREADS;
 }
@@ -103,7 +103,7 @@ static inline void wg_replay_enqueue(wg_frontend *f, unsigned entry)
 /* How many places of the first FIFO are taken (PIPE-04). */
 static inline unsigned wg_fifo_held(const wg_arch *arch, const wg_frontend *f)
 {
-    return f->fifo_count + (arch->fifo_counts_downstream ? f->plain_downstream : 0u);
+    return f->fifo_count + (arch->fifo_counts_downstream ? f->direct_downstream : 0u);
 }
 
 /* How many words the first FIFO takes if so many places are taken (PIPE-03, PIPE-05). */
@@ -158,10 +158,10 @@ static inline void wg_push_room(wg_tile *t, wg_frontend *f, unsigned thread, uns
     }
 }
 
-/* A plain instruction has left the FIFOs after the MOP Expander. */
-static inline void wg_plain_left(wg_tile *t, wg_frontend *f, unsigned thread)
+/* A direct instruction has left the FIFOs after the MOP Expander. */
+static inline void wg_direct_left(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    f->plain_downstream--;
+    f->direct_downstream--;
     wg_push_room(t, f, thread, 1);
 }
 

@@ -37,7 +37,7 @@ static inline bool wg_frontend_streams(wg_frontend *f, uint64_t now)
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, first = f->fifo_head;
     unsigned leaves = f->down[head % WG_DOWN_RING], passes = f->down[gate_end % WG_DOWN_RING], comes = f->fifo[first];
     if (head == gate_end || gate_end == down_end || !f->fifo_count || now < f->mop.ready_at || f->latch.block ||
-        ((leaves & (WG_E_PASSES | WG_E_TTSYNC | WG_E_PLAIN)) ^ (WG_E_PASSES | WG_E_PLAIN)) | (passes & WG_E_REPLAY) |
+        ((leaves & (WG_E_PASSES | WG_E_TTSYNC | WG_E_DIRECT)) ^ (WG_E_PASSES | WG_E_DIRECT)) | (passes & WG_E_REPLAY) |
             (comes & WG_E_MOP))
         return false;
     wg_place_free(f, leaves);
@@ -70,7 +70,7 @@ static inline bool wg_mux_passes(wg_tile *t, wg_frontend *f, unsigned thread)
     if (!wg_replay_has_room(f) || t->sched.now < f->mop.ready_at)
         return true;
     wg_replay_enqueue(f, f->fifo[f->fifo_head]);
-    f->plain_downstream++; /* before it is asked whether there is room now */
+    f->direct_downstream++; /* before the check for room */
     wg_fifo_left(t, f, thread, false);
     return true;
 }

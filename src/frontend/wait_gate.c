@@ -508,7 +508,7 @@ void wg_gate_state(const wg_tile *t, unsigned thread, wg_gate_info *out)
     *out = (wg_gate_info){.fifo = f->fifo_count,
                           .replay_fifo = (uint8_t)(wg_replay_count(f) + f->b_valid + f->debug_valid),
                           .gate_fifo = (uint8_t)wg_gate_count(f),
-                          .plain_downstream = f->plain_downstream,
+                          .direct_downstream = f->direct_downstream,
                           .has_head = wg_gate_count(f) != 0,
                           .expanding = f->mop_active,
                           .replaying = f->replay.play_left,

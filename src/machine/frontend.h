@@ -97,7 +97,7 @@ typedef struct wg_frontend {
     bool moved;                  /* something moved in this cycle: tick again in the next */
     uint8_t down_end;            /* modulo the ring */
     uint8_t fifo_head;
-    uint8_t plain_downstream; /* instructions past the FIFO that the T core pushed and no expander made (PIPE-04) */
+    uint8_t direct_downstream; /* instructions past the FIFO that the T core pushed and no expander made (PIPE-04) */
     uint8_t fifo_count;
     uint8_t mops_queued;
     union {
@@ -224,7 +224,7 @@ uint32_t wg_frontend_busy_status(const struct wg_tile *t, unsigned thread);
 /* For the hang report and the debugger. */
 typedef struct wg_gate_info {
     uint8_t fifo, replay_fifo, gate_fifo; /* entries */
-    uint8_t plain_downstream;
+    uint8_t direct_downstream;
     bool has_head;
     wg_insn head; /* the instruction at the gate */
     bool expanding;

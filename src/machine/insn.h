@@ -45,7 +45,7 @@ enum {
     WG_E_MOP = 1 << 6,     /* the MOP Expander serves it */
     WG_E_REPLAY = 1 << 7,  /* the Replay Expander serves it */
     WG_E_PASSES = 1 << 8,  /* needs no unit: NOP and similar */
-    WG_E_PLAIN = 1 << 9,   /* pushed by the thread's own core and made by no expander */
+    WG_E_DIRECT = 1 << 9,  /* pushed by the thread's own core and made by no expander */
     WG_E_TTSYNC = 1 << 10, /* has marks of Auto TTSync */
     /* In wg_insn_kind only: */
     WG_E_ATTENDED = 1 << 16, /* Auto TTSync checks it even when it tracks nothing */

@@ -60,7 +60,7 @@ typedef struct wg_matrix_op {
 typedef struct wg_matrix_a {
     _Alignas(64) int16_t exponent[8][32]; /* of a zero: WG_MATRIX_NO_EXPONENT */
     int16_t mantissa[8][32]; /* with sign: WG_MATRIX_SCALE_A times the five bits taken, plus 1; integers: the value */
-    /* Integers once more, as bytes, where the host multiplies those: four vectors, see matrix_simd_avx512.c. */
+    /* The integers again as bytes, for hosts that multiply bytes: four vectors (matrix_simd_avx512.c). */
     uint8_t bytes[4][64];
     uint8_t places; /* how far they are shifted to the right, */
     bool has_bytes; /* if there are any */

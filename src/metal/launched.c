@@ -87,3 +87,20 @@ uint32_t wg_metal_cb_pages(const wg_metal_launched *launched, const uint8_t *l1,
     const memory m = {l1, l1_bytes};
     return cb < 64 && launched->cb_mask >> cb & 1 ? (uint32_t)get(&m, launched->cbs + 16 * cb + 8, 4) : 0;
 }
+
+bool wg_metal_cb_around(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes, uint32_t address,
+                        uint32_t *from, uint32_t *bytes)
+{
+    const memory m = {l1, l1_bytes};
+    const uint32_t size = 4 * (items ? items : wg_metal_default_layout(arch))[WG_METAL_ITEM_cb_words];
+    wg_metal_launched at;
+    if (!wg_metal_read_launch(arch, items, l1, l1_bytes, &at))
+        return false;
+    for (unsigned cb = 0; cb < 64; cb++) {
+        *from = (uint32_t)get(&m, at.cbs + size * cb, 4);
+        *bytes = (uint32_t)get(&m, at.cbs + size * cb + 4, 4);
+        if (at.cb_mask >> cb & 1 && address >= *from && address - *from < *bytes)
+            return true;
+    }
+    return false;
+}

@@ -27,6 +27,9 @@ bool wg_metal_is_unused(wg_arch_id arch, const uint32_t *items, const uint8_t *l
 /* tt-metal's firmware is here, and the core executes it, rather than a kernel, at pc. */
 bool wg_metal_is_firmware(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes, unsigned core,
                           uint32_t pc);
+/* The memory of the launched kernels' circular buffer that contains the address; false: none does. */
+bool wg_metal_cb_around(wg_arch_id arch, const uint32_t *items, const uint8_t *l1, uint32_t l1_bytes, uint32_t address,
+                        uint32_t *from, uint32_t *bytes);
 /* The capacity of a circular buffer in pages; 0: unknown. */
 uint32_t wg_metal_cb_pages(const wg_metal_launched *m, const uint8_t *l1, uint32_t l1_bytes, unsigned cb);
 const uint32_t *wg_metal_layout_of(const wg_metal *m);

@@ -22,8 +22,10 @@ static int say(const wg_finding *f, char *room, size_t bytes)
         return snprintf(room, bytes, "Unpacker %u cannot turn %s into %s", value, wg_format_name(subject >> 4),
                         wg_format_name(subject));
     case WG_F_PACK_FORMAT:
-        return snprintf(room, bytes, "Packer %u: Dst holds %s, In_data_format is %s, Out_data_format is %s", value,
-                        wg_format_name(subject >> 8), wg_format_name(subject >> 4), wg_format_name(subject));
+        return snprintf(room, bytes,
+                        "Packer %u: Dst holds %s, read as %u bits, In_data_format is %s, Out_data_format is %s", value,
+                        wg_format_name(subject >> 8), subject >> 12 ? 32 : 16, wg_format_name(subject >> 4),
+                        wg_format_name(subject));
     case WG_F_PACK_ACCUMULATE: return snprintf(room, bytes, "Packer %u packs %s", value, wg_format_name(subject));
     case WG_F_PACK_RELU: return snprintf(room, bytes, "Packer %u: the threshold is 0x%04x", value, subject);
     case WG_F_PACK_THRESHOLD: return snprintf(room, bytes, "Packer %u", subject);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/device.h"
+#include "metal/launched.h"
 #include "text/hang_text.h"
 #include "text/report.h"
 
@@ -85,6 +86,12 @@ size_t wg_hang_report(wg_device *dev, const wg_report_desc *desc, char *to, size
     return wg_text_give(&out, to, bytes);
 }
 
+static bool circular_buffer_at(void *user, uint32_t address, uint32_t *from, uint32_t *bytes)
+{
+    const wg_device *dev = user;
+    return wg_metal_cb_around(dev->arch->id, NULL, dev->tile->l1, dev->tile->spec->l1_bytes, address, from, bytes);
+}
+
 wg_status wg_check_begin(wg_device *dev, unsigned checks, wg_check **out)
 {
     *out = NULL;
@@ -97,6 +104,7 @@ wg_status wg_check_begin(wg_device *dev, unsigned checks, wg_check **out)
         return wg_fail(dev, WG_ERR_NO_MEMORY, "out of memory");
     }
     wg_races_select(races, checks);
+    wg_races_ask_memory(races, circular_buffer_at);
     c->dev = dev;
     c->races = races;
     wg_status status = wg_observe(dev, wg_races_events(races), wg_races_event, races, &c->observer);

@@ -209,8 +209,10 @@ void wg_race_line(const wg_race_words *w, const wg_race *race, wg_text *out)
     }
     if (race->explains)
         wg_textf(out, ", and %u more pair%s", race->explains, race->explains == 1 ? "" : "s");
-    wg_textf(out, "; %s; %u timing%s tried\n      %s: %s\n", race->location, race->timings,
-             race->timings == 1 ? "" : "s", remedy_text[race->remedy_is], race->remedy);
+    wg_textf(out, "; %s", race->location);
+    if (race->timings)
+        wg_textf(out, "; %u timing%s tried", race->timings, race->timings == 1 ? "" : "s");
+    wg_textf(out, "\n      %s: %s\n", remedy_text[race->remedy_is], race->remedy);
 }
 
 void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)

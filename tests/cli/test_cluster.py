@@ -379,7 +379,7 @@ def verdicts(d):
               "Ethernet tile 9-0 (e0), core E at await (", f"ring.c:{line}", "it polls 0x00030080", "comes over the link from chip 0, e8"]),
             (chip_of_ring(1, [0, 1, 2, 1], None), "circle", ["They wait for each other in a circle: chip 0, Ethernet tile 1-6 (e9), core E",
                                                              "; chip 1, Ethernet tile 1-0 (e1), core E"]),
-            (chip_of_ring(1, [0, 1, 1, 1], [1, 1, 1, 1]), "ended", ["the program on chip 1 has ended", "Ethernet tile 1-0 (e1), has ended"]),
+            (chip_of_ring(1, [0, 1, 1, 1], [1, 1, 1, 1]), "ended", ["the program on chip 1 has ended", "Ethernet tile 1-0 (e1) has ended"]),
             (chip_of_ring(1, None, None), "no-program", ["chip 1, e0 runs no program", "chip 0, Ethernet tile 9-6 (e8), core E at await ("]),
     ):
         status, out, err = run(d, head + whole + other, "--json")

@@ -298,6 +298,18 @@ def test_check_quiet(kit):
     expect("the right twin is quiet", status == 0 and "0 race reports" in out, out)
 
 
+def test_check_memory(kit):
+    """Circular buffers and buffers in L1 belong to the program; what is behind them does not."""
+    every = ["--checks", "race,memory,init,sync"]
+    status, out = kit.run(kit.file("memory", pipeline(kit)), *every, command="check")
+    expect("circular buffers may be used", status == 0 and "0 race reports" in out, out)
+    status, out = kit.run(kit.file("words", signal(kit)), "--checks", "memory", command="check")
+    expect("buffers in L1 may be used", status == 0 and "0 race reports" in out, out)
+    path = kit.file("wrap", pipeline(kit, compute=["COMPUTE_PAGES=2"], cb_pages=3))
+    status, out = kit.run(path, *every, command="check")
+    expect("two pages at a time leave a buffer of three", status == 1 and "stray-access" in out and "compute.c:27" in out, out)
+
+
 def test_profile_names_buffers(kit):
     """Waits for pages and for space are named causes, with the line that pushed or popped; the report has them, too."""
     path = kit.file("profiled", pipeline(kit, per_tile=12))

@@ -273,7 +273,7 @@ static void test_mux_discards_the_t_side(void **state)
     static const uint8_t value[8] = {1, 1, 0, 1, 1, 1, 0, 1};
     assert_memory_equal(r->t->backend.sync.value, value, 8);
     assert_int_equal(fr_issued_word(r, 0, 2), I_SEMPOST(0x80));
-    assert_int_equal(r->t->frontend[0].plain_downstream, 0);
+    assert_int_equal(r->t->frontend[0].direct_downstream, 0);
     assert_true(wg_thread_idle(r->t, 0));
     fr_free(r);
 }
@@ -595,7 +595,7 @@ static void test_recording_needs_no_room(void **state)
     assert_int_equal(info.gate_fifo, 2);
     assert_int_equal(info.replay_fifo, 0);
     assert_int_equal(info.recording, 0);
-    assert_int_equal(r->t->frontend[0].plain_downstream, 2);
+    assert_int_equal(r->t->frontend[0].direct_downstream, 2);
     fr_free(r);
 }
 

@@ -114,7 +114,7 @@ static uint64_t gates_hash(const wg_tile *t)
         wg_gate_info g;
         wg_gate_state(t, i, &g);
         const uint64_t part[] = {
-            g.fifo,      g.replay_fifo, g.gate_fifo, g.plain_downstream, g.has_head ? g.head.id : 0,
+            g.fifo,      g.replay_fifo, g.gate_fifo, g.direct_downstream, g.has_head ? g.head.id : 0,
             g.expanding, g.mop_outer,   g.mop_inner, g.replaying,        g.recording,
             g.latch.kind};
         for (unsigned k = 0; k < sizeof part / sizeof *part; k++)

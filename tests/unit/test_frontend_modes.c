@@ -334,7 +334,7 @@ static void test_any_word_is_defined(void **state)
                 const wg_insn *insn = wg_gate_fifo_at(f, i);
                 plain += !insn->parent && insn->source >= WG_CORE_T0;
             }
-            assert_int_equal(f->plain_downstream, plain);
+            assert_int_equal(f->direct_downstream, plain);
             if (wg_thread_idle(r->t, thread))
                 assert_int_equal(f->ttsync.entries, 0);
         }

@@ -199,7 +199,7 @@ static const member frontend[] = {
     LEFT(wg_frontend, moved, TIME),
     HASHED(wg_frontend, down_end),
     LEFT(wg_frontend, fifo_head, RING),
-    LEFT(wg_frontend, plain_downstream, TIME),
+    LEFT(wg_frontend, direct_downstream, TIME),
     HASHED(wg_frontend, fifo_count),
     LEFT(wg_frontend, mops_queued, "follows from the FIFO"),
     {"mop_active", offsetof(wg_frontend, busy), 1, 8, .bits = 1},
