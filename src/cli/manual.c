@@ -21,7 +21,8 @@ static const char notes[] =
     "`WAITGATE_FAST=-NAME,...` switches these off; results and cycles are the same. "
     "With `WAITGATE_LOCKSTEP=1` in the environment every part of the machine is ticked in every cycle; results are "
     "identical, only slower.\n\nCtrl-C ends a run with the report of its state. Output files are replaced in one step "
-    "when they are complete.\n\nWith `--json` every command prints JSON, for errors too; docs/waitgate.schema.json "
+    "when they are complete. A file `-` is standard output; what is said about the run is on standard error then."
+    "\n\nWith `--json` every command prints JSON, for errors too; docs/waitgate.schema.json "
     "describes it.\n";
 
 /* ---- Markdown ---- */

@@ -260,7 +260,7 @@ bool wg_page_file(const wg_args *args, const char *title, const wg_text *data, w
     bool ok = wg_file_write(path, wg_text_of(&page), page.size, message, sizeof message);
     if (!ok)
         wg_textf(error, "waitgate: %s\n", message);
-    else if (!args->value[WG_OPT_JSON] && strcmp(path, "-") != 0)
+    else if (!args->value[WG_OPT_JSON] && !args->value[WG_OPT_QUIET] && strcmp(path, "-") != 0)
         wg_textf(out, "\nThe report is %s, %.1f MB: open it in a browser.\n", path, (double)page.size / 1e6);
     wg_text_free(&page);
     return ok;

@@ -38,6 +38,22 @@ def npy(rows, columns, values):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array.array("f", values).tobytes()
 
 
+@test
+def a_file_on_standard_output(d):
+    """It is alone there: what is said about the run is on standard error; a second file, or JSON, is refused."""
+    p = program(d, ".thread 0\n    ttsetdmareg 0, 9, 0, 8\n")
+    for command in (["trace", "-o", "-"], ["run", "--trace", "-"], ["run", "--sarif", "-"], ["check", "--sarif", "-"]):
+        r = run(*command, p)
+        assert json.loads(r.stdout) and ("p.tasm" in r.stderr or "check" in command), (command, r)
+    r = run("report", "-o", "-", p)
+    assert r.stdout.startswith("<!DOCTYPE html>") and r.stdout.endswith("</html>\n") and "critical path" in r.stderr, r.stdout[-200:]
+    assert run("run", "--dump", "0:4=-", p).stdout == "\0\0\0\0"
+    quiet = run("report", "--quiet", "-o", d / "page.html", p)
+    assert quiet.stdout == quiet.stderr == "" and (d / "page.html").exists(), quiet
+    for twice in (["run", "--json", "--sarif", "-"], ["run", "--log", "-", "--sarif", "-"], ["run", "--dump", "0:4=-", "--dump", "4:4=-:raw"]):
+        assert "both write to standard output" in run(*twice, p, status=6).stderr, twice
+
+
 LOOPS = """
 .core B
 again:
