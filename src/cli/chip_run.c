@@ -57,18 +57,12 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error)
     static const struct {
         wg_option option;
         const char *name, *instead;
-    } refused[] = {{WG_OPT_BRISC, "brisc", "set it in the file"},
-                   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
-                   {WG_OPT_TRISC0, "trisc0", "set it in the file"},
-                   {WG_OPT_TRISC1, "trisc1", "set it in the file"},
-                   {WG_OPT_TRISC2, "trisc2", "set it in the file"},
-                   {WG_OPT_RELEASE, "release", "set it in the file"},
-                   {WG_OPT_LOAD, "load", "set it in the file"},
-                   {WG_OPT_DUMP, "dump", "set it in the file"},
-                   {WG_OPT_UNTIL, "until", "set it in the file"},
-                   {WG_OPT_OF, "of", "`waitgate why` takes it"},
-                   {WG_OPT_WAITS, "waits", "it takes the programs of one tile"}};
-    const bool why = args->command == WG_CMD_WHY;
+    } refused[] = {
+        {WG_OPT_BRISC, "brisc", "set it in the file"},   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
+        {WG_OPT_TRISC0, "trisc0", "set it in the file"}, {WG_OPT_TRISC1, "trisc1", "set it in the file"},
+        {WG_OPT_TRISC2, "trisc2", "set it in the file"}, {WG_OPT_RELEASE, "release", "set it in the file"},
+        {WG_OPT_LOAD, "load", "set it in the file"},     {WG_OPT_DUMP, "dump", "set it in the file"},
+        {WG_OPT_UNTIL, "until", "set it in the file"},   {WG_OPT_WAITS, "waits", "it takes the programs of one tile"}};
     const unsigned takes = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE |
                            1u << WG_CMD_REPORT | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY |
                            1u << WG_CMD_EXPLORE;
@@ -79,7 +73,7 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error)
         return false;
     }
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (args->value[refused[i].option] && !(why && refused[i].option == WG_OPT_OF)) {
+        if (args->value[refused[i].option]) {
             wg_textf(error, "waitgate: --%s does not go with a chip file: %s\n", refused[i].name, refused[i].instead);
             return false;
         }
