@@ -7,7 +7,7 @@ from typing import Any, Optional, Union
 
 from ._library import ffi, lib, names, text
 from ._text import Error, architecture
-from ._tile import _STOPS, Hang, Tile
+from ._tile import _STOPS, _report_desc, _whole, Hang, Tile
 from ._watch import Watch, _Path
 
 _KINDS = {value: name for name, value in names("WG_TILE_").items()}
@@ -113,11 +113,16 @@ class Chip:
         self._ask(lib.wg_grid_run(self._grid, cycles, stop))
         why = _STOPS[int(stop[0])]
         if why == "hung":
-            raise Hang(self._hang_report())
+            raise Hang(self.hang_report())
         return why
 
-    def _hang_report(self) -> str:
-        return "\n".join(f"Tile {x}-{y}:\n{t.hang_report()}" for (x, y), t in sorted(self._tiles.items()))
+    def hang_report(self, form: str = "text") -> str:
+        """The reason why nothing moves: over all tiles, and of each that waits. Forms: text, json, sarif."""
+        desc = _report_desc(form)
+        programs = {at: tile._source[1] for at, tile in self._tiles.items()}
+        of_tile = ffi.callback("void *(void *, unsigned, unsigned)", lambda _, x, y: programs.get((x, y), ffi.NULL))
+        desc.source, desc.of_tile = ffi.addressof(lib, "wg_elf_source"), of_tile
+        return _whole(lambda desc, room, size: int(lib.wg_grid_hang_report(self._grid, desc, room, size)), desc)
 
     def advance(self, cycles: int) -> None:
         if self._program is not None:

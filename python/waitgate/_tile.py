@@ -92,6 +92,19 @@ def core_index(core: Core) -> int:
         raise Error(f"there is no core {core!r}: {', '.join(CORES)} are known") from None
 
 
+def _report_desc(form: str) -> Any:
+    desc = ffi.new("wg_report_desc *")
+    desc.struct_size = ffi.sizeof("wg_report_desc")
+    desc.form = {"text": lib.WG_REPORT_TEXT, "json": lib.WG_REPORT_JSON, "sarif": lib.WG_REPORT_SARIF}[form]
+    return desc
+
+
+def _whole(ask: Callable[[Any, Any, int], int], desc: Any) -> str:
+    room = ffi.new("char[]", ask(desc, ffi.NULL, 0) + 1)
+    ask(desc, room, len(room))
+    return text(room)
+
+
 class Tile:
     """A tile of its own, or one of a chip (Chip.tile()). A `with` block releases it at its end."""
 
@@ -306,13 +319,9 @@ class Tile:
         return out
 
     def _report(self, ask: Callable[[Any, Any, int], int], form: str) -> str:
-        desc = ffi.new("wg_report_desc *")
-        desc.struct_size = ffi.sizeof("wg_report_desc")
-        desc.form = {"text": lib.WG_REPORT_TEXT, "json": lib.WG_REPORT_JSON, "sarif": lib.WG_REPORT_SARIF}[form]
+        desc = _report_desc(form)
         desc.source, desc.user = self._source
-        room = ffi.new("char[]", ask(desc, ffi.NULL, 0) + 1)
-        ask(desc, room, len(room))
-        return text(room)
+        return _whole(ask, desc)
 
     def hang_report(self, form: str = "text") -> str:
         """The reason why the tile does not move; for one that can still move, its state. Forms: text, json, sarif."""

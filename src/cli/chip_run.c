@@ -13,6 +13,7 @@
 #include "cli/meter.h"
 #include "cli/metal_run.h"
 #include "machine/device.h"
+#include "text/chip_hang.h"
 #include "text/delays.h"
 
 /* Cycles between two checks of conditions; without any, between two checks for Ctrl-C. */
@@ -652,10 +653,7 @@ bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
         wg_hang_inspect(s->dev, &s->history, r->ended == WG_ENDED_HUNG, s->hang);
         if (r->ended == WG_ENDED_LIMIT)
             wg_progress_verdict(s, false);
-        bool moves = false;
-        for (unsigned c = 0; c < WG_CORES; c++)
-            moves |= !s->hang->core[c].info.parked;
-        if (s->hang->at_rest || (!moves && !s->hang->edges)) {
+        if (!wg_hang_tells(s->hang)) {
             free(s->hang);
             s->hang = NULL;
         }

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chip/grid.h"
 #include "machine/device.h"
+#include "text/chip_hang.h"
 #include "text/hang_text.h"
 #include "text/report.h"
 
@@ -84,6 +86,104 @@ size_t wg_hang_report(wg_device *dev, const wg_report_desc *desc, char *to, size
     free(h);
     return wg_text_give(&out, to, bytes);
 }
+
+/* ---- A chip ---- */
+
+/* The tiles of a chip that wait, one after the other. */
+typedef struct waiting {
+    wg_grid *grid;
+    wg_report_desc desc; /* for the tile */
+    const wg_report_desc *given;
+    wg_history places;
+    wg_hang hang;
+    bool hung;
+} waiting;
+
+/* False: there is no tile, or it has nothing to tell. */
+static bool inspect_tile(waiting *w, unsigned x, unsigned y, wg_device **dev)
+{
+    if (!(*dev = wg_grid_peek(w->grid, x, y)))
+        return false;
+    w->desc = *w->given;
+    if (w->desc.of_tile && !(w->desc.user = w->desc.of_tile(w->given->user, x, y)))
+        w->desc.source = NULL;
+    w->places = (wg_history){.place = place_of, .place_user = &w->desc};
+    wg_hang_inspect(*dev, &w->places, w->hung, &w->hang);
+    return wg_hang_tells(&w->hang);
+}
+
+/* Every tile's report, and the parties of the verdict. */
+static size_t inspect_tiles(waiting *w, wg_party *party, wg_reports *all, wg_text *tiles)
+{
+    size_t parties = 0;
+    for (unsigned y = 0; y < wg_grid_height(w->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(w->grid); x++) {
+            wg_device *dev;
+            const bool tells = inspect_tile(w, x, y, &dev);
+            if (dev)
+                wg_party_describe(w->grid, -1, x, y, tells ? &w->hang : NULL, &w->places, &party[parties++]);
+            if (!tells)
+                continue;
+            const wg_race_words words = words_of(dev, &w->desc);
+            wg_report *r = w->hung && w->given->form != WG_REPORT_TEXT ? wg_reports_hang(all, &words, &w->hang) : NULL;
+            if (r) {
+                r->x = (int)x;
+                r->y = (int)y;
+            }
+            if (w->given->form == WG_REPORT_TEXT) {
+                wg_textf(tiles, "%s %u-%u\n", dev->tile->spec->title, x, y);
+                wg_hang_text(&words, &w->hang, w->hung, tiles);
+            }
+        }
+    return parties;
+}
+
+static void grid_json(const waiting *w, const wg_party *party, size_t parties, const wg_reports *all, wg_text *out)
+{
+    wg_json json = {.out = out}, *j = &json;
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", 1);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_uint(j, "cycles", wg_grid_cycle(w->grid));
+    if (w->hung)
+        wg_parties_verdict_json(party, parties, j);
+    wg_reports_json(all, "reports", j);
+    wg_json_close(j, '}');
+}
+
+size_t wg_grid_hang_report(wg_grid *grid, const wg_report_desc *desc, char *to, size_t bytes)
+{
+    const wg_report_desc d = desc_of(desc);
+    wg_text out = {.width = d.width}, tiles = {.width = d.width};
+    wg_reports all = {0};
+    uint64_t since;
+    waiting *w = calloc(1, sizeof *w);
+    wg_party *party = calloc((size_t)wg_grid_width(grid) * wg_grid_height(grid), sizeof *party);
+    if (w && party) {
+        w->grid = grid;
+        w->given = &d;
+        w->hung = wg_grid_hangs(grid, &since);
+        const size_t parties = inspect_tiles(w, party, &all, &tiles);
+        if (d.form == WG_REPORT_SARIF) {
+            wg_reports_sarif(&all, 0, &out);
+        } else if (d.form == WG_REPORT_JSON) {
+            grid_json(w, party, parties, &all, &out);
+        } else {
+            if (w->hung)
+                wg_parties_verdict(party, parties, &out);
+            wg_textf(&out, "%s", wg_text_of(&tiles));
+            wg_text_fold(&out, d.width, NULL);
+        }
+    }
+    out.failed |= all.failed || tiles.failed || !w || !party;
+    wg_reports_free(&all);
+    wg_text_free(&tiles);
+    free(party);
+    free(w);
+    return wg_text_give(&out, to, bytes);
+}
+
+/* ---- Checks ---- */
 
 wg_status wg_check_begin(wg_device *dev, unsigned checks, wg_check **out)
 {

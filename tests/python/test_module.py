@@ -215,6 +215,21 @@ def test_chip():
         tile.gpr(0, 4)
 
 
+def test_a_chip_that_hangs():
+    """The verdict over the tiles, then those that wait, with lines where a program is known."""
+    program = waitgate.Elf.assemble("wait:\n    lw t0, 0x100(zero)\n    beqz t0, wait\n", 0x4000, "bh", name="poll.s")
+    with waitgate.Chip("bh") as chip:
+        for x in (1, 2):
+            chip.tile(x, 2).load("b", program)
+        chip.tile(3, 3).push(0, "ttnop")
+        with pytest.raises(waitgate.Hang) as hang:
+            chip.run()
+        words = str(hang.value)
+        assert words.lstrip().startswith("2 tiles wait for what nothing on the same tile can still do"), words
+        assert "poll.s:" in words and "\ntile 2-2\n" in words and "tile 3-3\n" not in words, words
+        assert {(r["x"], r["y"]) for r in json.loads(chip.hang_report("json"))["reports"]} == {(1, 2), (2, 2)}
+
+
 def test_explore(tile):
     """Two cores store to one word: some timings give the other value; the tile returns to its initial state."""
     for core, address, value, nops in (("t0", 0x6000, 1, 2), ("t1", 0x7000, 2, 12)):
