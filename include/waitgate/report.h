@@ -65,6 +65,12 @@ enum {
 };
 /* Observes the device from now on. Call it before programs are loaded, so that the host's writes count. */
 WG_API wg_status wg_check_begin(wg_device *dev, unsigned checks, wg_check **out);
+/*
+ * Of a chip: it watches no tile yet. A tile is checked from its wg_check_tile() on, which comes before its programs are loaded.
+ * Order between tiles comes from the packets that they exchange.
+ */
+WG_API wg_status wg_grid_check_begin(struct wg_grid *grid, unsigned checks, wg_check **out);
+WG_API wg_status wg_check_tile(wg_check *check, unsigned x, unsigned y);
 /* The current number of reports of at least this severity. The device must still exist. */
 WG_API size_t wg_check_count(wg_check *check, wg_severity at_least);
 /* As wg_hang_report(). */
