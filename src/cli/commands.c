@@ -200,7 +200,8 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
         if (args.value[WG_OPT_JSON] && args.value[WG_OPT_MARKDOWN]) {
             wg_textf(error, "waitgate: --json does not go with --markdown\n");
             status = WG_EXIT_ERROR;
-        } else if (!share_output(&args, out, error) || !wg_cluster_refuse(&args, error)) {
+        } else if (!share_output(&args, out, error) || !wg_cluster_refuse(&args, error) ||
+                   !wg_args_input(&args, error)) {
             status = WG_EXIT_ERROR;
         } else {
             out->prose = prose >> args.command & 1 && !args.value[WG_OPT_JSON];
