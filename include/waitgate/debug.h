@@ -110,7 +110,8 @@ WG_API wg_status wg_debug_alone(wg_debug *d, const wg_who *who);
 WG_API wg_status wg_debug_break(wg_debug *d, uint32_t pc, bool set);
 /*
  * Watches: bytes at an address as cores see it. L1: touches by any agent, including units and the NoC. A core's own RAM and
- * memory-mapped registers: loads and stores of cores. `bytes` is 64 at most.
+ * memory-mapped registers: loads and stores of cores, and every change of what any core sees there, whoever makes it. A store to
+ * configuration counts once it has taken effect. `bytes` is 64 at most.
  */
 enum { WG_WATCH_READ = 1, WG_WATCH_WRITE = 2 };
 WG_API wg_status wg_debug_watch(wg_debug *d, uint32_t address, uint32_t bytes, unsigned how, bool set);

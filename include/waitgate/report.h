@@ -37,6 +37,8 @@ typedef struct wg_report_desc {
     wg_source_fn source; /* NULL: places are addresses */
     void *user;
     unsigned width; /* of lines of text; 0: 100 */
+    /* Of a chip: the `user` of `source` for a tile, NULL if its places are addresses. NULL: `user` for all tiles. */
+    void *(*of_tile)(void *user, unsigned x, unsigned y);
 } wg_report_desc;
 
 /*
@@ -45,6 +47,12 @@ typedef struct wg_report_desc {
  * `desc` NULL: text, without places.
  */
 WG_API size_t wg_hang_report(wg_device *dev, const wg_report_desc *desc, char *to, size_t bytes);
+
+/*
+ * The same for a chip: if several tiles are involved, the verdict over them, then each tile that waits. No tile advances.
+ */
+struct wg_grid;
+WG_API size_t wg_grid_hang_report(struct wg_grid *grid, const wg_report_desc *desc, char *to, size_t bytes);
 
 /* Checks of a run. */
 typedef struct wg_check wg_check;
@@ -57,6 +65,12 @@ enum {
 };
 /* Observes the device from now on. Call it before programs are loaded, so that the host's writes count. */
 WG_API wg_status wg_check_begin(wg_device *dev, unsigned checks, wg_check **out);
+/*
+ * Of a chip: it watches no tile yet. A tile is checked from its wg_check_tile() on, which comes before its programs are loaded.
+ * Order between tiles comes from the packets that they exchange.
+ */
+WG_API wg_status wg_grid_check_begin(struct wg_grid *grid, unsigned checks, wg_check **out);
+WG_API wg_status wg_check_tile(wg_check *check, unsigned x, unsigned y);
 /* The current number of reports of at least this severity. The device must still exist. */
 WG_API size_t wg_check_count(wg_check *check, wg_severity at_least);
 /* As wg_hang_report(). */

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Optional, Union
+from typing import Any, Callable, Iterable, Optional, Union
 
 from ._library import ffi, lib, names, text
 from ._text import Error, architecture
-from ._tile import _STOPS, Hang, Tile
+from ._tile import _STOPS, _check_mask, _report_desc, _whole, Checks, Hang, Tile
 from ._watch import Watch, _Path
 
 _KINDS = {value: name for name, value in names("WG_TILE_").items()}
@@ -113,11 +113,29 @@ class Chip:
         self._ask(lib.wg_grid_run(self._grid, cycles, stop))
         why = _STOPS[int(stop[0])]
         if why == "hung":
-            raise Hang(self._hang_report())
+            raise Hang(self.hang_report())
         return why
 
-    def _hang_report(self) -> str:
-        return "\n".join(f"Tile {x}-{y}:\n{t.hang_report()}" for (x, y), t in sorted(self._tiles.items()))
+    def _report(self, ask: Callable[[Any, Any, int], int], form: str) -> str:
+        desc = _report_desc(form)
+        programs = {at: tile._source[1] for at, tile in self._tiles.items()}
+        of_tile = ffi.callback("void *(void *, unsigned, unsigned)", lambda _, x, y: programs.get((x, y), ffi.NULL))
+        desc.source, desc.of_tile = ffi.addressof(lib, "wg_elf_source"), of_tile
+        return _whole(ask, desc)
+
+    def hang_report(self, form: str = "text") -> str:
+        """The reason why nothing moves: over all tiles, and of each that waits. Forms: text, json, sarif."""
+        return self._report(lambda desc, room, size: int(lib.wg_grid_hang_report(self._grid, desc, room, size)), form)
+
+    def check(self, tiles: Iterable[tuple[int, int]], *checks: str) -> Checks:
+        """As Tile.check(), for these tiles and what they send to each other; call it before programs are loaded."""
+        out = ffi.new("wg_check **")
+        self._ask(lib.wg_grid_check_begin(self._grid, _check_mask(checks), out))
+        for x, y in tiles:
+            if lib.wg_check_tile(out[0], x, y) != lib.WG_OK:
+                lib.wg_check_end(out[0])
+                raise Error(text(lib.wg_grid_error(self._grid)))
+        return Checks(out[0], self._report)
 
     def advance(self, cycles: int) -> None:
         if self._program is not None:

@@ -94,7 +94,7 @@ class Program:
         why = _STOPS[int(stop[0])]
         if why == "hung" and hang_is_error:
             raise Hang(self._tile.hang_report() if self._tile is not None else
-                       "\n".join(chip._hang_report() for chip in self._chips))
+                       "\n".join(chip.hang_report() for chip in self._chips))
         return why
 
     def end(self) -> Result:

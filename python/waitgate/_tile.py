@@ -92,6 +92,19 @@ def core_index(core: Core) -> int:
         raise Error(f"there is no core {core!r}: {', '.join(CORES)} are known") from None
 
 
+def _report_desc(form: str) -> Any:
+    desc = ffi.new("wg_report_desc *")
+    desc.struct_size = ffi.sizeof("wg_report_desc")
+    desc.form = {"text": lib.WG_REPORT_TEXT, "json": lib.WG_REPORT_JSON, "sarif": lib.WG_REPORT_SARIF}[form]
+    return desc
+
+
+def _whole(ask: Callable[[Any, Any, int], int], desc: Any) -> str:
+    room = ffi.new("char[]", ask(desc, ffi.NULL, 0) + 1)
+    ask(desc, room, len(room))
+    return text(room)
+
+
 class Tile:
     """A tile of its own, or one of a chip (Chip.tile()). A `with` block releases it at its end."""
 
@@ -306,13 +319,9 @@ class Tile:
         return out
 
     def _report(self, ask: Callable[[Any, Any, int], int], form: str) -> str:
-        desc = ffi.new("wg_report_desc *")
-        desc.struct_size = ffi.sizeof("wg_report_desc")
-        desc.form = {"text": lib.WG_REPORT_TEXT, "json": lib.WG_REPORT_JSON, "sarif": lib.WG_REPORT_SARIF}[form]
+        desc = _report_desc(form)
         desc.source, desc.user = self._source
-        room = ffi.new("char[]", ask(desc, ffi.NULL, 0) + 1)
-        ask(desc, room, len(room))
-        return text(room)
+        return _whole(ask, desc)
 
     def hang_report(self, form: str = "text") -> str:
         """The reason why the tile does not move; for one that can still move, its state. Forms: text, json, sarif."""
@@ -320,7 +329,9 @@ class Tile:
 
     def check(self, *checks: str) -> Checks:
         """Watches for races (race), memory, init, sync; call it before programs are loaded. Default: race."""
-        return Checks(self, checks or ("race",))
+        out = ffi.new("wg_check **")
+        self._ask(lib.wg_check_begin(self._dev, _check_mask(checks), out))
+        return Checks(out[0], self._report)
 
     def watch(self, trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = False,
               timeline: bool = False, stats: bool = False) -> Watch:
@@ -417,24 +428,27 @@ class Tile:
         return f"<pre>{html.escape(self.hang_report())}</pre>"
 
 
-class Checks:
-    """The race detector and the other checks of a tile."""
+def _check_mask(checks: Sequence[str]) -> int:
+    mask = 0
+    for name in checks or ("race",):
+        if name not in _CHECKS:
+            raise Error(f"there is no check {name!r}: {', '.join(sorted(_CHECKS))}")
+        mask |= _CHECKS[name]
+    return mask
 
-    def __init__(self, tile: Tile, checks: Sequence[str]):
-        mask, out = 0, ffi.new("wg_check **")
-        for name in checks:
-            if name not in _CHECKS:
-                raise Error(f"there is no check {name!r}: {', '.join(sorted(_CHECKS))}")
-            mask |= _CHECKS[name]
-        tile._ask(lib.wg_check_begin(tile._dev, mask, out))
-        self._tile, self._handle = tile, out[0]
+
+class Checks:
+    """The race detector and the other checks of a tile, or of tiles of a chip."""
+
+    def __init__(self, handle: Any, report: Callable[[Callable[[Any, Any, int], int], str], str]):
+        self._handle, self._report = handle, report
 
     def count(self, severity: str = "warning") -> int:
         """The number of reports of at least this severity so far."""
         return int(lib.wg_check_count(self._handle, names("WG_SEVERITY_")[severity]))
 
     def report(self, form: str = "text") -> str:
-        return self._tile._report(lambda desc, room, size: int(lib.wg_check_report(self._handle, desc, room, size)), form)
+        return self._report(lambda desc, room, size: int(lib.wg_check_report(self._handle, desc, room, size)), form)
 
     def close(self) -> None:
         if self._handle:

@@ -7,6 +7,7 @@
 #include "abi/abi_check.h"
 #include "explain/pages.h"
 #include "metal/launched.h"
+#include "text/chip_hang.h"
 #include "text/hang_text.h"
 
 /*
@@ -93,10 +94,7 @@ static wg_race_words words_of(const wg_abi_hang *h, unsigned i)
 static bool inspect(wg_abi_hang *h, unsigned i, bool hung)
 {
     wg_hang_inspect(h->tile[i]->dev, &h->tile[i]->history, hung, &h->hang);
-    for (unsigned core = 0; core < WG_CORES && !h->hang.at_rest; core++)
-        if (!h->hang.core[core].info.parked)
-            return true;
-    return h->hang.edges && !h->hang.at_rest;
+    return wg_hang_tells(&h->hang);
 }
 
 static void full_text(wg_abi_hang *h, bool hung, wg_text *out)

@@ -191,6 +191,7 @@ static bool data_json(wg_chip_run *r, int status, wg_text *out, wg_text *error)
     for (size_t i = 0; ok && i < r->tiles; i++)
         ok = wg_page_add_sources(r->profiled[i], &boxes[i].kinds, &sources, j, error);
     wg_json_close(j, ']');
+    ok = ok && wg_page_why(r->args, j, error);
     wg_json_close(j, '}');
     for (size_t i = 0; i < r->tiles; i++)
         wg_cost_table_free(&boxes[i].kinds);

@@ -104,7 +104,8 @@ void wg_chip_tiles_text(wg_chip_run *r, wg_text *out)
             if (s->timeline)
                 wg_report_timeline(s, out, out->colour);
         }
-    wg_chip_profile_text(r, out);
+    if (!(r->args->value[WG_OPT_QUIET] && r->args->command == WG_CMD_REPORT))
+        wg_chip_profile_text(r, out);
 }
 
 static void tile_json(wg_chip_run *r, unsigned x, unsigned y, wg_json *j)

@@ -13,6 +13,7 @@
 #include "cli/meter.h"
 #include "cli/metal_run.h"
 #include "machine/device.h"
+#include "text/chip_hang.h"
 #include "text/delays.h"
 
 /* Cycles between two checks of conditions; without any, between two checks for Ctrl-C. */
@@ -57,18 +58,12 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error)
     static const struct {
         wg_option option;
         const char *name, *instead;
-    } refused[] = {{WG_OPT_BRISC, "brisc", "set it in the file"},
-                   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
-                   {WG_OPT_TRISC0, "trisc0", "set it in the file"},
-                   {WG_OPT_TRISC1, "trisc1", "set it in the file"},
-                   {WG_OPT_TRISC2, "trisc2", "set it in the file"},
-                   {WG_OPT_RELEASE, "release", "set it in the file"},
-                   {WG_OPT_LOAD, "load", "set it in the file"},
-                   {WG_OPT_DUMP, "dump", "set it in the file"},
-                   {WG_OPT_UNTIL, "until", "set it in the file"},
-                   {WG_OPT_OF, "of", "`waitgate why` takes it"},
-                   {WG_OPT_WAITS, "waits", "it takes the programs of one tile"}};
-    const bool why = args->command == WG_CMD_WHY;
+    } refused[] = {
+        {WG_OPT_BRISC, "brisc", "set it in the file"},   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
+        {WG_OPT_TRISC0, "trisc0", "set it in the file"}, {WG_OPT_TRISC1, "trisc1", "set it in the file"},
+        {WG_OPT_TRISC2, "trisc2", "set it in the file"}, {WG_OPT_RELEASE, "release", "set it in the file"},
+        {WG_OPT_LOAD, "load", "set it in the file"},     {WG_OPT_DUMP, "dump", "set it in the file"},
+        {WG_OPT_UNTIL, "until", "set it in the file"},   {WG_OPT_WAITS, "waits", "it takes the programs of one tile"}};
     const unsigned takes = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE |
                            1u << WG_CMD_REPORT | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY |
                            1u << WG_CMD_EXPLORE;
@@ -79,7 +74,7 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error)
         return false;
     }
     for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (args->value[refused[i].option] && !(why && refused[i].option == WG_OPT_OF)) {
+        if (args->value[refused[i].option]) {
             wg_textf(error, "waitgate: --%s does not go with a chip file: %s\n", refused[i].name, refused[i].instead);
             return false;
         }
@@ -658,10 +653,7 @@ bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
         wg_hang_inspect(s->dev, &s->history, r->ended == WG_ENDED_HUNG, s->hang);
         if (r->ended == WG_ENDED_LIMIT)
             wg_progress_verdict(s, false);
-        bool moves = false;
-        for (unsigned c = 0; c < WG_CORES; c++)
-            moves |= !s->hang->core[c].info.parked;
-        if (s->hang->at_rest || (!moves && !s->hang->edges)) {
+        if (!wg_hang_tells(s->hang)) {
             free(s->hang);
             s->hang = NULL;
         }

@@ -241,7 +241,7 @@ static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, wg_text *out
             wg_json_raw(j, NULL, wg_text_of(&w->text[i]));
     wg_json_close(j, ']');
     if (r->ended == WG_ENDED_HUNG)
-        wg_cluster_verdict_json(parties_of(w), sort_parties(w), j);
+        wg_parties_verdict_json(parties_of(w), sort_parties(w), j);
     wg_json_close(j, '}');
 }
 
@@ -273,7 +273,7 @@ static void report_text(wg_cluster_job *r, whole *w, wg_text *out)
                  (unsigned long long)wg_cluster_cycle(r->cluster), wg_arch_title(r->file.base.grid.arch), r->file.chips,
                  r->file.chips == 1 ? "" : "s", w->tiles, w->tiles == 1 ? "" : "s");
     if (r->ended == WG_ENDED_HUNG)
-        wg_cluster_verdict(parties_of(w), sort_parties(w), out);
+        wg_parties_verdict(parties_of(w), sort_parties(w), out);
     for (unsigned i = 0; i < w->chips; i++)
         wg_text_add(out, wg_text_of(&w->text[i]), w->text[i].size);
     if (r->args->value[WG_OPT_STATS])

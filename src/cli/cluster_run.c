@@ -17,14 +17,24 @@ enum { STRETCH = 1 << 17 }; /* cycles between two checks for Ctrl-C and for reba
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
+bool wg_cluster_refuse(const wg_args *args, wg_text *error)
+{
+    const unsigned refused = 1u << WG_CMD_EXPLORE | 1u << WG_CMD_WHY | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG;
+    for (size_t i = 0; refused >> args->command & 1 && i < args->files; i++)
+        if (wg_is_chip_file(args->file[i]) && wg_is_cluster_file(args->file[i])) {
+            wg_textf(error,
+                     "waitgate: %s is a cluster file, which can be run, checked, traced, profiled and reported; this "
+                     "command takes one chip or one tile\n",
+                     args->file[i]);
+            return false;
+        }
+    return true;
+}
+
 static bool refuse(const wg_args *args, wg_text *error)
 {
-    const unsigned takes =
-        1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE | 1u << WG_CMD_REPORT;
-    if (!(takes >> args->command & 1)) {
-        wg_textf(error,
-                 "waitgate: a cluster file can be run, checked, traced, profiled and reported; this command takes "
-                 "one chip or one tile\n");
+    if (args->value[WG_OPT_OF]) {
+        wg_textf(error, "waitgate: --of does not go with a cluster file: ask about one of its chips alone\n");
         return false;
     }
     if (args->files != 1) {

@@ -150,6 +150,39 @@ static void error_json(int status, const wg_text *error, wg_text *out)
     wg_json_close(&j, '}');
 }
 
+/* Does this option write its file to standard output? */
+static bool is_dash(const wg_given *g)
+{
+    static const wg_option files[] = {WG_OPT_OUTPUT, WG_OPT_TRACE_FILE, WG_OPT_LOG,    WG_OPT_SARIF,
+                                      WG_OPT_TAP,    WG_OPT_JUNIT,      WG_OPT_FOLDED, WG_OPT_CALLGRIND};
+    if (g->option == WG_OPT_DUMP) {
+        const char *file = strchr(g->value, '=');
+        return file && file[1] == '-' && (!file[2] || file[2] == ':');
+    }
+    for (unsigned i = 0; i < sizeof files / sizeof *files; i++)
+        if (g->option == files[i])
+            return strcmp(g->value, "-") == 0;
+    return false;
+}
+
+/* A file on standard output is alone there: what is said goes to standard error, and there is neither JSON nor a second file. */
+static bool share_output(const wg_args *args, wg_text *out, wg_text *error)
+{
+    const char *first = args->value[WG_OPT_JSON] ? wg_option_info_at(WG_OPT_JSON)->name : NULL;
+    for (size_t i = 0; i < args->givens; i++) {
+        if (!is_dash(&args->given[i]))
+            continue;
+        const char *name = wg_option_info_at(args->given[i].option)->name;
+        if (first) {
+            wg_textf(error, "waitgate: --%s and --%s both write to standard output\n", first, name);
+            return false;
+        }
+        first = name;
+        out->aside = true;
+    }
+    return true;
+}
+
 int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
 {
     static int (*const commands[WG_CMD_COUNT])(const wg_args *, wg_text *, wg_text *) = {
@@ -166,6 +199,9 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
     if (wg_args_parse(&args, argc, argv, out, error, &status)) {
         if (args.value[WG_OPT_JSON] && args.value[WG_OPT_MARKDOWN]) {
             wg_textf(error, "waitgate: --json does not go with --markdown\n");
+            status = WG_EXIT_ERROR;
+        } else if (!share_output(&args, out, error) || !wg_cluster_refuse(&args, error) ||
+                   !wg_args_input(&args, error)) {
             status = WG_EXIT_ERROR;
         } else {
             out->prose = prose >> args.command & 1 && !args.value[WG_OPT_JSON];

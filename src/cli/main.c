@@ -14,10 +14,11 @@ int main(int argc, char **argv)
     wg_meter_enable();
     out.colour = wg_terminal_colour() && !wg_ranks_started();
     int status = wg_command_main(argc, argv, &out, &error);
+    FILE *to = out.aside ? stderr : stdout;
     if (out.prose)
-        wg_text_fold(&out, wg_fold_width(stdout), NULL);
+        wg_text_fold(&out, wg_fold_width(to), NULL);
     wg_text_fold(&error, wg_fold_width(stderr), "waitgate: ");
-    bool written = fwrite(out.data ? out.data : "", 1, out.size, stdout) == out.size;
+    bool written = fwrite(out.data ? out.data : "", 1, out.size, to) == out.size;
     written = fflush(stdout) == 0 && !ferror(stdout) && written;
     if (!written)
         perror("waitgate: standard output");

@@ -7,6 +7,7 @@
 #include "cli/manual.h"
 
 #include "cli/explain.h"
+#include "explain/race.h"
 #include "text/race_text.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ static const char notes[] =
     "`WAITGATE_FAST=-NAME,...` switches these off; results and cycles are the same. "
     "With `WAITGATE_LOCKSTEP=1` in the environment every part of the machine is ticked in every cycle; results are "
     "identical, only slower.\n\nCtrl-C ends a run with the report of its state. Output files are replaced in one step "
-    "when they are complete.\n\nWith `--json` every command prints JSON, for errors too; docs/waitgate.schema.json "
+    "when they are complete. A file `-` is standard output; what is said about the run is on standard error then."
+    "\n\nWith `--json` every command prints JSON, for errors too; docs/waitgate.schema.json "
     "describes it.\n";
 
 /* ---- Markdown ---- */
@@ -157,30 +159,47 @@ static void man_command(wg_text *out, unsigned command)
 
 /* ---- Completion ---- */
 
-/* "bh|wh" is a list of words to choose from; FILE (and what ends in one) a file; anything else is typed. */
+/* "bh|wh" is a list of words to choose from. */
 static bool is_choice(const char *value)
 {
     bool bar = false;
     for (; value && *value; value++) {
-        if (!(*value >= 'a' && *value <= 'z') && *value != '|')
+        if (!(*value >= 'a' && *value <= 'z') && !(*value >= '0' && *value <= '9') && *value != '|')
             return false;
         bar |= *value == '|';
     }
     return bar;
 }
 
-/* The words that an option's value is one of, separated by spaces. False: it is something else. */
-static bool words_of(wg_text *out, const wg_option_info *o)
+/* What an option's value is: one of some words, several of them with commas between, a file, or anything else. */
+typedef enum kind { NO_VALUE, WORD, LIST, A_FILE, TYPED } kind;
+
+/* The kind, and the words, separated by spaces. */
+static kind words_of(wg_text *out, unsigned option)
 {
-    if (o->value && strcmp(o->value, "SEVERITY") == 0)
-        for (unsigned i = 0; i <= WG_SEVERITY_NEVER; i++)
+    const wg_option_info *o = wg_option_info_at(option);
+    const unsigned severities = option == WG_OPT_FAIL_ON ? WG_SEVERITY_NEVER + 1 : WG_SEVERITY_NEVER;
+    if (!o->value)
+        return NO_VALUE;
+    if (option == WG_OPT_CHECKS) {
+        for (unsigned check = 1; check < WG_CHECK_ALL; check <<= 1)
+            wg_textf(out, "%s%s", check > 1 ? " " : "", wg_check_name(check));
+        return LIST;
+    }
+    if (option == WG_OPT_RELEASE) {
+        wg_textf(out, "b nc t0 t1 t2");
+        return LIST;
+    }
+    if (strcmp(o->value, "SEVERITY") == 0) {
+        for (unsigned i = 0; i < severities; i++)
             wg_textf(out, "%s%s", i ? " " : "", wg_severity_names[i]);
-    else if (is_choice(o->value))
-        for (const char *p = o->value; *p; p++)
-            wg_textf(out, "%c", *p == '|' ? ' ' : *p);
-    else
-        return false;
-    return true;
+        return WORD;
+    }
+    if (!is_choice(o->value))
+        return strstr(o->value, "FILE") ? A_FILE : TYPED;
+    for (const char *p = o->value; *p; p++)
+        wg_textf(out, "%c", *p == '|' ? ' ' : *p);
+    return WORD;
 }
 
 /* The words that a command's arguments are; "": they are files. */
@@ -193,17 +212,29 @@ static void arguments_of(wg_text *out, unsigned command)
 static void bash(wg_text *out)
 {
     wg_textf(out, "# bash completion for waitgate; generated\n_waitgate()\n{\n"
-                  "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words\n"
+                  "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words before\n"
                   "    COMPREPLY=()\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
     COMMANDS(i)
     wg_textf(out, "%s ", wg_command_info_at(i)->name);
     wg_textf(out, "--help --version\" -- \"$cur\"))\n        return\n    fi\n    case $prev in\n");
     for (unsigned k = 0; k < WG_OPT_COUNT; k++) {
-        const wg_option_info *o = wg_option_info_at(k);
+        const char *name = wg_option_info_at(k)->name;
         wg_text words = {0};
-        if (words_of(&words, o))
-            wg_textf(out, "    --%s) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n", o->name,
+        switch (words_of(&words, k)) {
+        case WORD:
+            wg_textf(out, "    --%s) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n", name,
                      wg_text_of(&words));
+            break;
+        case LIST: /* the last element; those before it stay */
+            wg_textf(out,
+                     "    --%s) case $cur in *,*) before=${cur%%,*}, ;; *) before= ;; esac\n"
+                     "        COMPREPLY=($(compgen -P \"$before\" -W \"%s\" -- \"${cur##*,}\")); return ;;\n",
+                     name, wg_text_of(&words));
+            break;
+        case A_FILE: wg_textf(out, "    --%s) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", name); break;
+        case TYPED: wg_textf(out, "    --%s) return ;;\n", name); break;
+        default: break;
+        }
         wg_text_free(&words);
     }
     wg_textf(out, "    esac\n    case ${COMP_WORDS[1]} in\n");
@@ -255,12 +286,15 @@ static void zsh(wg_text *out)
             zsh_text(out, o->help);
             wg_textf(out, "]");
             wg_text words = {0};
-            if (words_of(&words, o)) {
+            const kind k_is = words_of(&words, k);
+            if (k_is == WORD) {
                 wg_textf(out, ":value:(%s)", wg_text_of(&words));
-            } else if (o->value) {
+            } else if (k_is == LIST) {
+                wg_textf(out, ":value:_values -s , value %s", wg_text_of(&words));
+            } else if (k_is != NO_VALUE) {
                 wg_textf(out, ":");
                 zsh_text(out, o->value);
-                wg_textf(out, ":_files");
+                wg_textf(out, k_is == A_FILE ? ":_files" : ":");
             }
             wg_text_free(&words);
             wg_textf(out, "' \\\n");
@@ -304,10 +338,13 @@ static void fish(wg_text *out)
             wg_textf(out, " -d ");
             fish_text(out, o->help);
             wg_text words = {0};
-            if (words_of(&words, o))
-                wg_textf(out, " -x -a '%s'", wg_text_of(&words));
-            else if (o->value)
-                wg_textf(out, " -r");
+            switch (words_of(&words, k)) {
+            case WORD: wg_textf(out, " -x -a '%s'", wg_text_of(&words)); break;
+            case LIST: wg_textf(out, " -x -a '(__fish_append , %s)'", wg_text_of(&words)); break;
+            case A_FILE: wg_textf(out, " -r"); break;
+            case TYPED: wg_textf(out, " -x"); break;
+            default: break;
+            }
             wg_text_free(&words);
             wg_textf(out, "\n");
         }

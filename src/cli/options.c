@@ -192,8 +192,27 @@ bool wg_args_parse(wg_args *args, int argc, char **argv, wg_text *out, wg_text *
     return true;
 }
 
+bool wg_args_input(wg_args *args, wg_text *error)
+{
+    static const wg_option programs[] = {WG_OPT_BRISC, WG_OPT_NCRISC, WG_OPT_TRISC0, WG_OPT_TRISC1, WG_OPT_TRISC2};
+    char message[512];
+    bool wanted = false;
+    for (size_t i = 0; i < args->files; i++)
+        wanted |= strcmp(args->file[i], "-") == 0;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        wanted |= args->value[programs[i]] && strcmp(args->value[programs[i]], "-") == 0;
+    if (!wanted || args->input || !(wg_option_info_at(WG_OPT_BRISC)->commands >> args->command & 1))
+        return true;
+    args->read = wg_file_read("-", &args->input_bytes, message, sizeof message);
+    args->input = (const char *)args->read;
+    if (!args->input)
+        wg_textf(error, "waitgate: %s\n", message);
+    return args->input != NULL;
+}
+
 void wg_args_free(wg_args *args)
 {
+    free(args->read);
     free(args->given);
     free(args->file);
     memset(args, 0, sizeof *args);

@@ -33,7 +33,9 @@ typedef struct wg_args {
     size_t givens;
     const char **file; /* the other arguments */
     size_t files;
-    const char *input; /* the text of the file `-`; NULL: standard input */
+    const char *input; /* the contents of the file `-` of a command that runs programs; NULL: there is none */
+    size_t input_bytes;
+    uint8_t *read; /* … if they are from standard input */
 } wg_args;
 
 /* Exit statuses (docs/cli.md). */
@@ -54,6 +56,8 @@ enum {
  */
 bool wg_args_parse(wg_args *args, int argc, char **argv, wg_text *out, wg_text *error, int *status);
 void wg_args_free(wg_args *args);
+/* Reads the file `-` of a command that runs programs, once for all of its runs. */
+bool wg_args_input(wg_args *args, wg_text *error);
 /* --arch, Blackhole if it is not given. */
 bool wg_args_arch(const wg_args *args, wg_arch_id *arch, wg_text *error);
 

@@ -220,17 +220,22 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
     wg_json_open(j, "sources", '[');
     bool ok = wg_page_add_sources(s, &b.kinds, &sources, j, error);
     wg_json_close(j, ']');
-    if (ok && s->args->value[WG_OPT_OF]) {
-        wg_text why = {0};
-        ok = wg_why_json(s->args, &why, error);
-        wg_json_raw(j, "why", wg_text_of(&why));
-        wg_text_free(&why);
-    }
+    ok = ok && wg_page_why(s->args, j, error);
     wg_json_close(j, '}');
     wg_cost_table_free(&b.kinds);
     wg_text_free(&run);
     wg_text_free(&sentence);
     wg_text_free(&hang);
+    return ok;
+}
+
+bool wg_page_why(const wg_args *args, wg_json *j, wg_text *error)
+{
+    wg_text why = {0};
+    const bool ok = !args->value[WG_OPT_OF] || wg_why_json(args, &why, error);
+    if (why.size)
+        wg_json_raw(j, "why", wg_text_of(&why));
+    wg_text_free(&why);
     return ok;
 }
 
@@ -260,7 +265,7 @@ bool wg_page_file(const wg_args *args, const char *title, const wg_text *data, w
     bool ok = wg_file_write(path, wg_text_of(&page), page.size, message, sizeof message);
     if (!ok)
         wg_textf(error, "waitgate: %s\n", message);
-    else if (!args->value[WG_OPT_JSON] && strcmp(path, "-") != 0)
+    else if (!args->value[WG_OPT_JSON] && !args->value[WG_OPT_QUIET] && strcmp(path, "-") != 0)
         wg_textf(out, "\nThe report is %s, %.1f MB: open it in a browser.\n", path, (double)page.size / 1e6);
     wg_text_free(&page);
     return ok;

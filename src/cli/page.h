@@ -30,6 +30,8 @@ void wg_page_causes(wg_json *j);
 /* The text of files that the kinds name, unless they are there already. */
 bool wg_page_add_sources(wg_session *s, const wg_cost_table *kinds, wg_page_sources *sources, wg_json *j,
                          wg_text *error);
+/* "why", if --of asks for it: the command why runs the program again. */
+bool wg_page_why(const wg_args *args, wg_json *j, wg_text *error);
 /* Writes the file, and says so in `out`. */
 bool wg_page_file(const wg_args *args, const char *title, const wg_text *data, wg_text *out, wg_text *error);
 

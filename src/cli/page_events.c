@@ -173,6 +173,10 @@ bool wg_page_open(wg_session *s, wg_text *error)
 {
     if (s->args->value[WG_OPT_OF] && !wg_why_asked(s->args, error))
         return false;
+    if (s->args->value[WG_OPT_TILE] && !s->args->value[WG_OPT_OF]) {
+        wg_textf(error, "waitgate: --tile goes with --of\n");
+        return false;
+    }
     if (!(s->page = wg_calloc(1, sizeof *s->page))) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;

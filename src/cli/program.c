@@ -74,7 +74,8 @@ static bool opens(wg_program *p, wg_text *error)
         wg_textf(error, "waitgate: these words run nothing\n");
     wg_text_free(&said);
     p->args.input = p->tasm;
-    if (!parsed || !refuse(&p->args, error))
+    p->args.input_bytes = p->tasm ? strlen(p->tasm) : 0;
+    if (!parsed || !refuse(&p->args, error) || !wg_args_input(&p->args, error))
         return false;
     if (p->args.files == 1 && wg_is_chip_file(p->args.file[0]) && wg_is_cluster_file(p->args.file[0]))
         return (p->cluster = wg_cluster_open(&p->args, error)) != NULL;

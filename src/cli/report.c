@@ -459,7 +459,7 @@ static void report_text(wg_session *s, int status, wg_text *out)
         wg_hang_state_text(&w, s->hang, hung, out);
     if (s->stats)
         wg_report_stats(s, out);
-    if (s->costs)
+    if (s->costs && !(quiet && s->args->command == WG_CMD_REPORT))
         wg_report_profile(s, out);
     if (s->scaled)
         wg_report_what_if(s, out);

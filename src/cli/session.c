@@ -106,14 +106,20 @@ static bool read_tasm(wg_session *s, const char *path, wg_text *error)
         return false;
     }
     if (s->args->input && strcmp(path, "-") == 0) {
-        size = strlen(s->args->input);
-        s->tasm_source = (uint8_t *)wg_strdup(s->args->input);
+        size = s->args->input_bytes;
+        s->tasm_source = wg_malloc(size + 1);
+        if (s->tasm_source)
+            memcpy(s->tasm_source, s->args->input, size);
         snprintf(message, sizeof message, "out of memory");
     } else {
         s->tasm_source = wg_file_read(path, &size, message, sizeof message);
     }
     if (!s->tasm_source) {
         wg_textf(error, "waitgate: %s\n", message);
+        return false;
+    }
+    if (wg_elf_is_elf(s->tasm_source, size)) {
+        wg_textf(error, "waitgate: %s is an ELF file: --brisc %s, say, runs it on a core\n", path, path);
         return false;
     }
     s->has_tasm = true;
@@ -145,7 +151,9 @@ static bool read_elf(wg_session *s, unsigned core, const char *path, wg_text *er
         wg_textf(error, "waitgate: core %s has a program already; `%s` is a second\n", wg_agent_name(core), path);
         return false;
     }
-    s->elf[core] = wg_elf_open_file(path, message, sizeof message);
+    s->elf[core] = s->args->input && strcmp(path, "-") == 0
+                       ? wg_elf_open(path, s->args->input, s->args->input_bytes, message, sizeof message)
+                       : wg_elf_open_file(path, message, sizeof message);
     s->program[core] = path;
     if (!s->elf[core])
         wg_textf(error, "waitgate: %s\n", message);

@@ -44,6 +44,7 @@ typedef struct runner {
     uint64_t timeout;
     double tolerance; /* percentage by which a test may exceed its baseline */
     bool terminal, quiet;
+    FILE *said;          /* where lines about tests go */
     wg_transport *ranks; /* NULL: there is one process */
 } runner;
 
@@ -250,8 +251,8 @@ static void tell(const runner *r, size_t test)
     if (rank_of(r) || r->args->value[WG_OPT_JSON] || (r->quiet && !fails))
         return;
     wg_test_line(&r->all->at[test], &r->result[test], &line);
-    fprintf(stdout, "%s%s", r->terminal ? "\r\033[K" : "", wg_text_of(&line));
-    fflush(stdout);
+    fprintf(r->said, "%s%s", r->terminal ? "\r\033[K" : "", wg_text_of(&line));
+    fflush(r->said);
     wg_text_free(&line);
 }
 
@@ -543,7 +544,10 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
         free(r);
         return status;
     }
-    *r = (runner){.args = args, .all = &all, .result = wg_calloc(all.count + 1, sizeof *r->result)};
+    *r = (runner){.args = args,
+                  .all = &all,
+                  .result = wg_calloc(all.count + 1, sizeof *r->result),
+                  .said = out->aside ? stderr : stdout};
     r->ranks = wg_ranks_open(error);
     if (error->size) {
         /* mpirun, but no MPI */

@@ -43,8 +43,18 @@ typedef struct wg_stops {
     uint8_t waiting[WG_DEBUG_TILES]; /* cores at a breakpoint that have been reported: bit per core */
 } wg_stops;
 
-/* Own RAM is watched cycle by cycle: registers, watched bytes, and the next store to leave its queue, before the current cycle. */
+/* Who wrote to a watched register last, and has not been reported. */
+typedef struct wg_writer {
+    wg_who who; /* agent WG_AGENT_NONE: nobody is known */
+    uint32_t pc;
+} wg_writer;
+
+/*
+ * Own RAM and registers are watched cycle by cycle: the cores' registers, watched bytes, and the next store to leave each store
+ * queue, before the current cycle.
+ */
 typedef struct wg_before {
+    wg_writer writer[WG_DEBUG_TILES][WG_DEBUG_WATCHES];
     wg_store store[WG_DEBUG_TILES][WG_CORES];   /* path: WG_PATH_OWN_RAM if there is one */
     uint8_t store_at[WG_DEBUG_TILES][WG_CORES]; /* its place in the queue */
     uint32_t x[WG_DEBUG_TILES][WG_CORES][32];
@@ -74,7 +84,7 @@ struct wg_debug {
     uint64_t distance;        /* cycles between checkpoints */
     uint64_t saving, running; /* host nanoseconds spent on them, and on running */
     wg_stops stops;
-    wg_before *before; /* NULL: no own RAM is watched */
+    wg_before *before; /* NULL: nothing is watched cycle by cycle */
     int observer[WG_DEBUG_TILES];
     bool (*interrupted)(void *user);
     void *interrupted_user;
@@ -130,10 +140,26 @@ void wg_stops_begin(wg_debug *d);
 bool wg_stops_watch(wg_debug *d); /* attaches the observers that the search needs; false: it failed */
 void wg_stops_unwatch(wg_debug *d);
 bool wg_stops_any(const wg_debug *d);
+/* A reason to stop: forwards the first counts, backwards the last before the end. */
+void wg_stops_note(wg_debug *d, wg_debug_state what, uint64_t at);
+/* The boundary next to the cycle: after it forwards, before it backwards. */
+uint64_t wg_stops_beside(const wg_debug *d, uint64_t cycle);
 /* Is every cycle examined? Then these two are called before and after it. */
 static inline bool wg_stops_closely(const wg_debug *d) { return d->before != NULL; }
 void wg_stops_before(wg_debug *d);
 void wg_stops_behind(wg_debug *d);
+
+/* watch.c: watches, as part of these. */
+uint64_t wg_watch_kinds(const wg_debug *d); /* of events that they need */
+void wg_watch_event(wg_debug *d, const wg_event *e);
+void wg_watch_retired(wg_debug *d, const wg_event *e); /* in the order of events, of a core's instruction */
+/* The party responsible: a core, or the instruction's thread; else none that could be stepped. */
+wg_who wg_stops_doer(const wg_debug *d, const wg_event *e);
+
+/* memory.c: memory as a core sees it. The core of an agent: a Tensix thread's is the one that pushes for it. */
+unsigned wg_debug_core(wg_who who);
+/* A byte; false: nothing that can be read without side effects. */
+bool wg_debug_byte(wg_device *dev, unsigned core, uint32_t address, uint32_t *byte);
 
 /* words.c: names, locations and descriptions. */
 wg_race_words wg_debug_words(const wg_debug *d, wg_who who);

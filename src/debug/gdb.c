@@ -118,10 +118,10 @@ static void stop_reply(wg_gdb *g, wg_text *out)
 static void act(wg_gdb *g)
 {
     /*
-     * gdb assumes that a RISC-V core stops before the watched access: it removes the watch and steps over the access. Here
-     * the access has happened already.
+     * gdb assumes that a RISC-V core stops before the watched access: it removes the watch and steps over the access, in the
+     * direction of time. Here the access has happened already.
      */
-    bool happened = g->watched == WG_GDB_WATCH_REMOVED && g->action == WG_GDB_STEP;
+    bool happened = g->watched == WG_GDB_WATCH_REMOVED && (g->action == WG_GDB_STEP || g->action == WG_GDB_STEP_BACK);
     g->watched = WG_GDB_UNWATCHED;
     if (happened) {
         g->d->state.pause = WG_PAUSE_STEP;
@@ -133,7 +133,7 @@ static void act(wg_gdb *g)
     case WG_GDB_BACK: wg_debug_back(g->d); break;
     default: wg_debug_step_back(g->d, g->who); break;
     }
-    if (g->d->state.pause == WG_PAUSE_WATCH && g->action == WG_GDB_CONTINUE)
+    if (g->d->state.pause == WG_PAUSE_WATCH && (g->action == WG_GDB_CONTINUE || g->action == WG_GDB_BACK))
         g->watched = WG_GDB_WATCH_TOLD;
 }
 

@@ -21,17 +21,56 @@ static const char *insn_text(const wg_debug *d, uint32_t word, char *room, size_
 
 /* ---- Where ---- */
 
-/* The MOP or REPLAY that this instruction comes from, if it is still expanding. */
-static void origin_text(wg_debug *d, const wg_gate_info *g, const wg_insn *insn, wg_text *out)
+/* An instruction of a thread, by its number, and its text if it has been seen. */
+typedef struct sought {
+    uint64_t id, parent;
+    uint32_t word;
+    uint8_t thread;
+    bool found;
+} sought;
+
+static void look_for(void *user, const wg_event *e)
+{
+    sought *s = user;
+    if (e->id != s->id || e->thread != s->thread)
+        return;
+    s->word = e->word;
+    s->parent = e->parent;
+    s->found = true;
+}
+
+/* When the expander has finished, the history tells what it expanded: the latest part of it first. */
+static bool find_made(wg_debug *d, wg_who who, sought *s)
+{
+    enum { LATELY = 1 << 12, WIDER = 16 };
+    const uint64_t now = wg_debug_now(d), kinds = WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED);
+    for (uint64_t reach = LATELY; !s->found; reach *= WIDER) {
+        const uint64_t from = now > reach ? now - reach : 0;
+        if (!wg_debug_replay(d, wg_debug_index(d, who), from, kinds, look_for, s) || !from)
+            break;
+    }
+    return s->found;
+}
+
+/* The MOP or REPLAY that this instruction comes from, and the MOP that this comes from. */
+static void origin_text(wg_debug *d, wg_who who, const wg_gate_info *g, const wg_insn *insn, wg_text *out)
 {
     char text[WG_DIS_MAX];
-    if (!insn->parent)
-        return;
-    const wg_insn *from = g->mop.id == insn->parent ? &g->mop : g->replay.id == insn->parent ? &g->replay : NULL;
-    if (from)
-        wg_textf(out, "      made by %s\n", insn_text(d, from->word, text, sizeof text));
-    else
-        wg_textf(out, "      made by instruction %llu of this thread\n", (unsigned long long)insn->parent);
+    uint64_t parent = insn->parent;
+    while (parent) {
+        const wg_insn *from = g->mop.id == parent ? &g->mop : g->replay.id == parent ? &g->replay : NULL;
+        sought s = {.id = parent, .thread = insn->thread};
+        if (from)
+            s = (sought){.word = from->word, .parent = from->parent, .found = true};
+        if (!from && !find_made(d, who, &s)) {
+            wg_textf(out, "      made by instruction %llu of this thread, before the history begins\n",
+                     (unsigned long long)parent);
+            return;
+        }
+        wg_textf(out, "      %smade by %s\n", parent == insn->parent ? "" : "itself ",
+                 insn_text(d, s.word, text, sizeof text));
+        parent = s.parent < parent ? s.parent : 0;
+    }
 }
 
 static void pushed_text(wg_debug *d, wg_who who, const wg_insn *insn, wg_text *out)
@@ -73,7 +112,7 @@ static void where_thread(wg_debug *d, wg_who who, wg_text *out)
         return;
     }
     pushed_text(d, who, &g.head, out);
-    origin_text(d, &g, &g.head, out);
+    origin_text(d, who, &g, &g.head, out);
     if (g.stall.reason != WG_STALL_NONE)
         wg_textf(out, "      waits since cycle %llu: %s\n", (unsigned long long)g.stalled_since,
                  wg_stall_text(g.stall.reason));
@@ -170,11 +209,6 @@ void wg_show_pipelines(wg_debug *d, wg_who who, const char *rest, wg_text *out)
 
 /* ---- Memory and code ---- */
 
-static unsigned core_of(wg_who who)
-{
-    return who.agent <= WG_AGENT_CORE_T2 ? who.agent : WG_CORE_T0 + thread_of(who) % WG_THREADS;
-}
-
 void wg_show_memory(wg_debug *d, wg_who who, const char *rest, wg_text *out)
 {
     uint64_t address, words = 8;
@@ -217,11 +251,11 @@ void wg_show_code(wg_debug *d, wg_who who, const char *rest, wg_text *out)
             wg_textf(out, "%s\n", d->error);
             return;
         }
-        wg_source here = wg_debug_source(d, who, core_of(who), at);
+        wg_source here = wg_debug_source(d, who, wg_debug_core(who), at);
         if (here.file && (here.file != last.file || here.line != last.line))
             wg_textf(out, "%s:\n", wg_source_text(&here, place, sizeof place));
         last = here;
-        wg_debug_insn_text(d, (wg_who){.agent = (uint8_t)core_of(who)}, at, word, text, sizeof text);
+        wg_debug_insn_text(d, (wg_who){.agent = (uint8_t)wg_debug_core(who)}, at, word, text, sizeof text);
         wg_textf(out, "%s 0x%08x  %08x  %s\n", has_pc && at == pc ? "=>" : "  ", at, word, text);
     }
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parties, locations and reasons in words; registers and memory as a core sees them. */
+/* Parties, locations and reasons in words. */
 #include "debug/debug.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/config.h"
 #include "isa/asm.h"
 #include "isa/riscv_word.h"
 #include "text/hang_text.h"
@@ -90,73 +89,6 @@ bool wg_debug_pc(wg_debug *d, wg_who who, uint32_t *pc)
     wg_gate_state(dev->tile, who.agent - (unsigned)WG_AGENT_THREAD0, &gate);
     *pc = gate.has_head ? gate.head.pc : gate.latch.block ? gate.latch.pc : 0;
     return gate.has_head || gate.latch.block;
-}
-
-/* ---- Memory, without side effects ---- */
-
-/* A byte as a core sees it; false: nothing that can be read without side effects. */
-static bool byte_at(wg_device *dev, unsigned core, uint32_t address, uint32_t *byte)
-{
-    wg_route r = wg_address_route(dev->tile->spec, core, address, false);
-    uint32_t word;
-    switch (r.path) {
-    case WG_PATH_L1: return wg_peek(dev, WG_SPACE_L1, address, byte) == WG_OK;
-    case WG_PATH_OWN_RAM: return wg_peek(dev, WG_SPACE_CORE_RAM, core << 16 | (address & 0xFFFF), byte) == WG_OK;
-    case WG_PATH_GPR:
-        if (wg_peek(dev, WG_SPACE_GPR, r.index * WG_GPRS + r.offset / 4, &word) != WG_OK)
-            return false;
-        break;
-    case WG_PATH_CONFIG: word = wg_config_debug_read(dev->tile, (address & 0xFFFF) / 4); break;
-    default: return false;
-    }
-    *byte = word >> 8 * (address & 3) & 0xFF;
-    return true;
-}
-
-static unsigned core_of(wg_who who)
-{
-    return who.agent <= WG_AGENT_CORE_T2 ? who.agent
-                                         : WG_CORE_T0 + (who.agent - (unsigned)WG_AGENT_THREAD0) % WG_THREADS;
-}
-
-wg_status wg_debug_read(wg_debug *d, wg_who who, uint32_t address, void *to, size_t bytes)
-{
-    wg_device *dev = wg_debug_device(d, who);
-    for (size_t i = 0; i < bytes; i++) {
-        uint32_t byte = 0;
-        if (!dev || address + i > UINT32_MAX || !byte_at(dev, core_of(who), (uint32_t)(address + i), &byte))
-            return wg_debug_fail(d, WG_ERR_ADDRESS, "0x%08x cannot be looked at without side effects",
-                                 (uint32_t)(address + i));
-        ((uint8_t *)to)[i] = (uint8_t)byte;
-    }
-    return WG_OK;
-}
-
-static bool put_byte(wg_device *dev, unsigned core, uint32_t address, uint8_t byte)
-{
-    wg_route r = wg_address_route(dev->tile->spec, core, address, true);
-    uint32_t word, index = r.index * WG_GPRS + r.offset / 4, shift = 8 * (address & 3);
-    switch (r.path) {
-    case WG_PATH_L1: return wg_poke(dev, WG_SPACE_L1, address, byte) == WG_OK;
-    case WG_PATH_OWN_RAM: return wg_poke(dev, WG_SPACE_CORE_RAM, core << 16 | (address & 0xFFFF), byte) == WG_OK;
-    case WG_PATH_GPR:
-        return wg_peek(dev, WG_SPACE_GPR, index, &word) == WG_OK &&
-               wg_poke(dev, WG_SPACE_GPR, index, (word & ~(UINT32_C(0xFF) << shift)) | (uint32_t)byte << shift) ==
-                   WG_OK;
-    default: return false;
-    }
-}
-
-wg_status wg_debug_write(wg_debug *d, wg_who who, uint32_t address, const void *from, size_t bytes)
-{
-    wg_device *dev = wg_debug_device(d, who);
-    for (size_t i = 0; i < bytes; i++)
-        if (!dev || address + i > UINT32_MAX ||
-            !put_byte(dev, core_of(who), (uint32_t)(address + i), ((const uint8_t *)from)[i])) {
-            wg_debug_changed(d);
-            return wg_debug_fail(d, WG_ERR_ADDRESS, "0x%08x cannot be written from here", (uint32_t)(address + i));
-        }
-    return wg_debug_changed(d);
 }
 
 /* ---- State and reasons ---- */

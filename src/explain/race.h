@@ -118,6 +118,7 @@ uint64_t wg_races_events(const wg_races *r); /* … plus those of the selected c
 void wg_races_event(void *races, const wg_event *e);
 /* Names of checks, separated by commas: race, memory, init, sync. False: it is not such a list. */
 bool wg_checks_parse(const char *text, unsigned *checks);
+const char *wg_check_name(unsigned check); /* of WG_CHECK_RACE … */
 /* The requested reports: WG_CHECK_RACE, unless selected otherwise before the first event. */
 void wg_races_select(wg_races *r, unsigned checks);
 /* Memory: these bytes of L1 are a section of the core's program, or (WG_CORES) accessible to all. */

@@ -30,10 +30,12 @@ bool wg_checks_parse(const char *text, unsigned *checks)
     return *checks != 0;
 }
 
+const char *wg_check_name(unsigned check) { return check_names[__builtin_ctz(check) % CHECKS]; }
+
 const char *wg_race_check_name(unsigned kind)
 {
-    unsigned checks = wg_race_check(kind);
-    return checks ? check_names[__builtin_ctz(checks)] : "race";
+    const unsigned checks = wg_race_check(kind);
+    return wg_check_name(checks ? checks : WG_CHECK_RACE);
 }
 
 void wg_races_select(wg_races *r, unsigned checks)

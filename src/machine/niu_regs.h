@@ -48,6 +48,8 @@ typedef struct wg_niu_regs {
 
 struct wg_tile;
 void wg_niu_regs_reset(struct wg_tile *t);
+/* As a core would read it, without side effects; false: reading it has some. */
+bool wg_niu_peek(const struct wg_tile *t, unsigned noc, uint32_t offset, uint32_t *value);
 uint32_t wg_niu_read(struct wg_tile *t, unsigned noc, uint32_t offset, unsigned agent, uint32_t pc);
 void wg_niu_write(struct wg_tile *t, unsigned noc, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc);
 uint32_t wg_overlay_read(struct wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc);

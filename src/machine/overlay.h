@@ -88,6 +88,8 @@ unsigned wg_overlay_number(const wg_arch *arch, wg_stream_register r);
 bool wg_overlay_has_register(const struct wg_tile *t, unsigned register_index);
 /* A register of a stream; 0 for one that does not exist. */
 uint32_t wg_overlay_stream_read(const struct wg_tile *t, unsigned stream, unsigned register_index);
+/* The same, unless reading it has side effects. */
+bool wg_overlay_peek(const struct wg_tile *t, unsigned stream, unsigned register_index, uint32_t *value);
 /* The same as software reads it, with the side effects of reading. */
 uint32_t wg_overlay_register_read(struct wg_tile *t, unsigned stream, unsigned register_index);
 /* As software writes it; false if no such register is known. */

@@ -70,6 +70,8 @@ static inline void wg_arrive(wg_schedule *s)
 
 struct wg_tile;
 void wg_tile_control_reset(struct wg_tile *t);
+/* As a core would read it, without side effects; false: reading it has some, or is reported. */
+bool wg_tile_reg_peek(const struct wg_tile *t, uint32_t offset, uint32_t *value);
 /* One word, by offset from 0xFFB12000; `agent` (wg_agent) and pc for findings. */
 uint32_t wg_tile_reg_read(struct wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc);
 void wg_tile_reg_write(struct wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc);
@@ -104,7 +106,8 @@ bool wg_daisychain_read(struct wg_tile *t, uint32_t control, uint32_t *value);
 /* A core enters soft reset: its DR registers are zero. */
 void wg_risc_debug_core_reset(struct wg_tile *t, unsigned core);
 
-/* Timestamper, by offset from 0xFFB12000 (0x1F0 … 0x217). */
+/* Timestamper, by offset from 0xFFB12000 (0x1F0 … 0x217); to peek has no side effects. */
+uint32_t wg_timestamper_peek(const struct wg_tile *t, uint32_t offset);
 uint32_t wg_timestamper_read(struct wg_tile *t, uint32_t offset);
 void wg_timestamper_write(struct wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc);
 

@@ -97,30 +97,40 @@ static uint32_t read_rtz_num(wg_tile *t, unsigned noc)
     return bit;
 }
 
-uint32_t wg_niu_read(wg_tile *t, unsigned noc, uint32_t offset, unsigned agent, uint32_t pc)
+bool wg_niu_peek(const wg_tile *t, unsigned noc, uint32_t offset, uint32_t *value)
 {
     const wg_niu_map *map = wg_niu_map_of(t);
     noc &= 1;
     uint32_t within = offset % t->arch->noc.stride;
-    if (offset < WG_NIU_INITIATORS * (uint32_t)t->arch->noc.stride) { /* every initiator's block shows them */
-        if (within == map->node_id)
-            return node_id(t, noc);
-        if (within == map->endpoint_id)
-            return endpoint_id(t, noc);
-    }
-    if (map->status && offset == map->status) {
-        uint32_t busy = 0;
-        for (unsigned i = 0; i < WG_NIU_INITIATORS; i++)
-            busy |= (t->regions.niu.word[noc][(i * t->arch->noc.stride + map->command) / 4] & 1) << i;
-        return busy;
-    }
+    bool initiators = offset < WG_NIU_INITIATORS * (uint32_t)t->arch->noc.stride; /* every block shows the same ids */
     if (map->row_mask && offset == WG_NIU_RTZ_NUM)
-        return read_rtz_num(t, noc);
+        return false;
+    if (initiators && within == map->node_id) {
+        *value = node_id(t, noc);
+    } else if (initiators && within == map->endpoint_id) {
+        *value = endpoint_id(t, noc);
+    } else if (map->status && offset == map->status) {
+        *value = 0;
+        for (unsigned i = 0; i < WG_NIU_INITIATORS; i++)
+            *value |= (t->regions.niu.word[noc][(i * t->arch->noc.stride + map->command) / 4] & 1) << i;
+    } else {
+        *value = offset / 4 < WG_NIU_WORDS ? t->regions.niu.word[noc][offset / 4] : 0;
+    }
+    return true;
+}
+
+uint32_t wg_niu_read(wg_tile *t, unsigned noc, uint32_t offset, unsigned agent, uint32_t pc)
+{
+    const wg_niu_map *map = wg_niu_map_of(t);
+    const uint32_t within = offset % t->arch->noc.stride;
+    uint32_t value;
+    if (!wg_niu_peek(t, noc, offset, &value))
+        return read_rtz_num(t, noc & 1);
     /* All status but that of the request FIFOs (BH): debug information of routers and NIU, packet counters. */
     bool status = offset >= 0x300 && offset < t->arch->noc.stride && offset != WG_NIU_RTZ_SOURCE;
     if (status || (map->row_mask && within >= 0x64 && within < 0x6C))
-        not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, 0, "debug information of NIU and router", agent, pc);
-    return offset / 4 < WG_NIU_WORDS ? t->regions.niu.word[noc][offset / 4] : 0;
+        not_modelled(t, 0xFFB20000 + 0x10000 * (noc & 1) + offset, 0, "debug information of NIU and router", agent, pc);
+    return value;
 }
 
 /* Writes an initiator's register; false if there is none at the offset. */

@@ -219,11 +219,18 @@ uint32_t wg_overlay_stream_read(const wg_tile *t, unsigned stream, unsigned inde
     }
 }
 
-uint32_t wg_overlay_register_read(wg_tile *t, unsigned stream, unsigned index)
+bool wg_overlay_peek(const wg_tile *t, unsigned stream, unsigned index, uint32_t *value)
 {
     if (stream == 0 && index == registers[WG_SR_NEXT_CFG_DONE].index[t->arch->id])
-        return wg_stream_next_done(t);
-    return wg_overlay_stream_read(t, stream, index);
+        return false;
+    *value = wg_overlay_stream_read(t, stream, index);
+    return true;
+}
+
+uint32_t wg_overlay_register_read(wg_tile *t, unsigned stream, unsigned index)
+{
+    uint32_t value;
+    return wg_overlay_peek(t, stream, index, &value) ? value : wg_stream_next_done(t);
 }
 
 /* Performs writes with an effect. False: the register is only stored. */

@@ -30,6 +30,7 @@ typedef struct wg_text {
     unsigned width; /* of wrapped lines; 0: the terminal's */
     bool colour;    /* cause and remedy are marked */
     bool prose;     /* on a terminal, long lines may be folded */
+    bool aside;     /* standard output holds a file: this belongs on standard error */
 } wg_text;
 void wg_text_add(wg_text *t, const void *bytes, size_t count);
 void wg_textf(wg_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -150,37 +150,56 @@ static void instrn_buf_ctrl0(wg_tile *t, uint32_t value, unsigned agent, uint32_
     c->instrn_ctrl0 = value & 0xFF;
 }
 
+bool wg_tile_reg_peek(const wg_tile *t, uint32_t offset, uint32_t *value)
+{
+    const wg_tile_control *c = &t->regions.control;
+    if (t->spec->eth || offset >= PIC)
+        return false;
+    if (offset >= WALL_CLOCK_L && offset <= TIMESTAMPER_LAST) {
+        *value = wg_timestamper_peek(t, offset);
+        return true;
+    }
+    switch (offset) {
+    case SOFT_RESET_0: *value = c->soft_reset; return true;
+    case DBG_BUS_CNTL:
+    case CFGREG_RD_CNTL: *value = c->word[offset / 4]; return true;
+    case CFGREG_RDDATA: *value = c->config_rddata; return true;
+    case PC_BUF_OVERRIDE: *value = t->regions.pcbuf.override; return true;
+    case RISC_DBG_CNTL_0: *value = c->risc_debug.cntl0; return true;
+    case RISC_DBG_CNTL_1: *value = c->risc_debug.cntl1; return true;
+    case RISC_DBG_STATUS_0: *value = c->risc_debug.status0; return true;
+    case RISC_DBG_STATUS_1: *value = c->risc_debug.status1; return true;
+    case INSTRN_BUF_CTRL0: *value = c->instrn_ctrl0; return true;
+    case INSTRN_BUF_CTRL1: *value = c->instrn_ctrl1; return true;
+    case INSTRN_BUF_STATUS: *value = wg_instrn_buf_status(t); return true;
+    default: break;
+    }
+    if (!is_storage(t, offset))
+        return false;
+    *value = c->word[offset / 4 % WG_TILE_REG_WORDS];
+    return true;
+}
+
 uint32_t wg_tile_reg_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc)
 {
-    wg_tile_control *c = &t->regions.control;
+    const wg_tile_control *c = &t->regions.control;
+    uint32_t value;
     if (t->spec->eth)
         return wg_eth_control_read(t, offset, agent, pc);
     if (offset >= PIC)
         return wg_pic_read(t, offset - PIC, agent, pc);
     if (offset >= WALL_CLOCK_L && offset <= TIMESTAMPER_LAST)
         return wg_timestamper_read(t, offset);
-    uint32_t value;
-    switch (offset) {
-    case SOFT_RESET_0: return c->soft_reset;
-    case DBG_BUS_CNTL: return c->word[DBG_BUS_CNTL / 4];
-    case DBG_RD_DATA:
+    if (wg_tile_reg_peek(t, offset, &value))
+        return value;
+    if (offset == DBG_RD_DATA) {
         if (!wg_daisychain_read(t, c->word[DBG_BUS_CNTL / 4], &value))
             not_modelled(t, offset, false, c->word[DBG_BUS_CNTL / 4], agent, pc);
         return value;
-    case CFGREG_RDDATA: return c->config_rddata;
-    case DBG_ARRAY_RD_DATA: return array_read(t, agent, pc);
-    case PC_BUF_OVERRIDE: return t->regions.pcbuf.override;
-    case RISC_DBG_CNTL_0: return c->risc_debug.cntl0;
-    case RISC_DBG_CNTL_1: return c->risc_debug.cntl1;
-    case RISC_DBG_STATUS_0: return c->risc_debug.status0;
-    case RISC_DBG_STATUS_1: return c->risc_debug.status1;
-    case INSTRN_BUF_CTRL0: return c->instrn_ctrl0;
-    case INSTRN_BUF_CTRL1: return c->instrn_ctrl1;
-    case INSTRN_BUF_STATUS: return wg_instrn_buf_status(t);
-    default: break;
     }
-    if (!is_storage(t, offset) && offset != CFGREG_RD_CNTL)
-        not_modelled(t, offset, false, 0, agent, pc);
+    if (offset == DBG_ARRAY_RD_DATA)
+        return array_read(t, agent, pc);
+    not_modelled(t, offset, false, 0, agent, pc);
     return offset / 4 < WG_TILE_REG_WORDS ? c->word[offset / 4] : 0;
 }
 

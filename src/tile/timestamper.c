@@ -115,14 +115,13 @@ static uint32_t status(const wg_timestamper *ts)
            (ts->buf[0].position & 0x3FFFF) << 14;
 }
 
-uint32_t wg_timestamper_read(wg_tile *t, uint32_t offset)
+uint32_t wg_timestamper_peek(const wg_tile *t, uint32_t offset)
 {
-    wg_timestamper *ts = &t->regions.control.timestamper;
-    settle(ts);
-    if (offset <= WALL_CLOCK_H)
-        wg_poll_disturb(t); /* time: no two rounds of a loop that reads it are equal */
+    wg_timestamper settled = t->regions.control.timestamper;
+    const wg_timestamper *ts = &settled;
+    settle(&settled);
     switch (offset) {
-    case WALL_CLOCK_L: ts->counter_high_at = (uint32_t)(t->sched.now >> 32); return (uint32_t)t->sched.now;
+    case WALL_CLOCK_L: return (uint32_t)t->sched.now;
     case WALL_CLOCK_NOW_H: return (uint32_t)(t->sched.now >> 32);
     case WALL_CLOCK_H: return ts->counter_high_at;
     case CONTROL: return ts->cntl;
@@ -133,6 +132,15 @@ uint32_t wg_timestamper_read(wg_tile *t, uint32_t offset)
     case BUF1_END: return ts->buf[1].end;
     default: return 0;
     }
+}
+
+uint32_t wg_timestamper_read(wg_tile *t, uint32_t offset)
+{
+    if (offset <= WALL_CLOCK_H)
+        wg_poll_disturb(t); /* time: no two rounds of a loop that reads it are equal */
+    if (offset == WALL_CLOCK_L)
+        t->regions.control.timestamper.counter_high_at = (uint32_t)(t->sched.now >> 32);
+    return wg_timestamper_peek(t, offset);
 }
 
 void wg_timestamper_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc)

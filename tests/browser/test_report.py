@@ -355,6 +355,25 @@ def a_chip(d):
 
 
 @test
+def where_it_came_from_on_a_chip(d):
+    """The origin is on another tile; a branch's line and cycle open its tile."""
+    path, data = report(d, "--tile", "2-2", "--of", "l1:0x20000", EXAMPLES / "relay.yaml")
+    with Browser() as b:
+        b.open(path)
+        first = b.text("#why-tree > .why > summary")
+        assert first.startswith("tile 2-2, L1 0x20000") and "NIU 0" in first, first
+        links = "[...document.querySelectorAll('#why-tree .why .why a')]"
+        assert b.run(f"return {links}.map(a => a.textContent)")[0].startswith("relay.c:"), b.text("#why-tree")
+        assert b.run("return waitgate.open()") == "2-2"
+        b.run(f"{links}[0].click()")
+        assert b.run("return waitgate.open()") == "1-2" and " of " in b.text("#search-result"), b.text("#search-result")
+        assert not b.complaints(), b.complaints()
+    for more, words in (([], "--tile goes with --of"), (["--of", "l1:0"], "not a tile in use")):
+        r = subprocess.run([WAITGATE, "report", "-o", str(d / "no.html"), "--tile", "9-9", *more, str(EXAMPLES / "relay.yaml")], capture_output=True, text=True)
+        assert r.returncode == 6 and words in r.stderr and not (d / "no.html").exists(), r
+
+
+@test
 def a_chip_that_hangs(d):
     """The report of each tile that does not move, and the graph of the open one."""
     (d / "chip.yaml").write_text("tiles:\n  - at: [1, 2]\n    brisc: hello.brisc.elf\n  - at: [3, 4]\n    trisc1: launch_pcbuf.trisc1.elf\n")

@@ -472,11 +472,13 @@ def mistakes(d):
         assert status == 6 and words in err, (text, err)
     for command, option, words in (("run", "--trace=x.json", "--trace: there is a file for each chip: put {chip} into the name"),
                                    ("run", "--log=x", "--log: there is a file for each chip"), ("run", "--brisc=x", "--brisc"),
-                                   ("report", "--output=x.html", "`chip-{chip}.html`"), ("profile", "--what-if=noc=0", "--what-if")):
+                                   ("report", "--output=x.html", "`chip-{chip}.html`"), ("profile", "--what-if=noc=0", "--what-if"),
+                                   ("report", "--of=l1:0", "--of does not go with a cluster file")):
         status, _, err = run(d, "topology: n300\n", option, command=(command,))
         assert status == 6 and words in err, err
     for command in ("gdb", "debug", "why", "explore"):
-        assert run(d, "topology: n150\n", command=(command,))[0] == 6
+        status, _, err = run(d, "topology: n150\n", command=(command, "--of", "l1:0") if command == "why" else (command,))
+        assert status == 6 and "is a cluster file, which can be run" in err, (command, err)
 
 
 @test

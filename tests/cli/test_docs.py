@@ -117,7 +117,13 @@ def bash_completion(d):
     assert complete("waitgate", "run", "--profile", "s") == ["silicon"]
     assert complete("waitgate", "dis", "--timel") == []
     assert complete("waitgate", "run", "--stop-on", "un") == ["undefined", "unimplemented"]
-    assert complete("waitgate", "check", "--fail-on", "ne") == ["never"]
+    assert complete("waitgate", "check", "--fail-on", "ne") == ["never"] and complete("waitgate", "run", "--stop-on", "ne") == []
+    assert complete("waitgate", "check", "--checks", "") == ["race", "memory", "init", "sync"]
+    assert complete("waitgate", "check", "--checks", "race,i") == ["race,init"]
+    assert complete("waitgate", "run", "--release", "b,t") == ["b,t0", "b,t1", "b,t2"]
+    assert complete("waitgate", "why", "--not-finite", "fp") == ["fp16", "fp32"]
+    (d / "list").touch()
+    assert complete("waitgate", "run", "--max-cycles", "li") == [] and complete("waitgate", "run", "--log", "li") == ["list"]
     assert complete("waitgate", "explain", "latched") == ["latched-wait"]
     assert complete("waitgate", "explain", "semaphore-un") == ["semaphore-uninitialised"]
     assert complete("waitgate", "explain", "data-r") == ["data-race"]
@@ -156,7 +162,7 @@ def zsh_and_fish_complete_values(d):
     assert fish("waitgate run --prof")["--profile"].startswith("timing from the documentation only")
     for line, found in (("waitgate run --profile s", {"silicon"}), ("waitgate run --stop-on un", {"undefined", "unimplemented"}),
                         ("waitgate explain latched", {"latched-wait"}), ("waitgate explain data-r", {"data-race"}),
-                        ("waitgate isa STALLW", {"STALLWAIT"})):
+                        ("waitgate isa STALLW", {"STALLWAIT"}), ("waitgate check --checks race,i", {"race,init"})):
         assert set(fish(line)) == found, (line, fish(line))
         whole = os.path.commonprefix(sorted(found)) if len(found) == 1 else "unimplemented"
         suite.answers(["env", f"HOME={d}", "TERM=dumb", f"PATH={home['PATH']}", "zsh", "-f", "-i"],

@@ -351,6 +351,48 @@ def product(d):
 
 
 @test
+def registers_watched_both_ways(d):
+    """A configuration word: gdb shows each value as it takes effect, and again on the way back; a counter of the NIU can be read."""
+    (d / "p.tasm").write_text(""".core B
+    li a0, 0xFFEF0030
+    li a1, 5
+    sw a1, 0(a0)
+    li a1, 6
+    sw a1, 0(a0)
+    fence
+    ebreak
+.expect finding core-ebreak
+""")
+    text = gdb(d, """
+        watch *(int *)0xFFEF0030
+        continue
+        continue
+        reverse-continue
+        reverse-continue
+        x/1xw 0xFFB20200
+        """, d / "p.tasm")
+    assert re.findall(r"Old value = (\d+)\nNew value = (\d+)", text) == [("0", "5"), ("5", "6"), ("6", "5"), ("5", "0")], text
+    lines = re.findall(r"the access to 0xffef0030 is by the instruction at 0x\w+ in \S+ \(\S*p.tasm:(\d+)\)", text)
+    assert lines == ["4", "6", "6", "4"] and "0xffb20200:\t0x00000000" in text, (lines, text)
+
+
+@test
+def where_expansions_come_from(d):
+    """Also after the expander has finished: the REPLAY, and the MOP that made it."""
+    mop = "".join(f"    sw a2, {offset}(a0)\n" for offset in range(8, 36, 4))
+    (d / "p.tasm").write_text(".core T0\n    li a0, 0xFFB80000\n    li a1, 1\n    sw a1, 0(a0)\n    sw a1, 4(a0)\n    li a2, 0x04000030\n"
+                              + mop + "    fence\n    ttreplay 0, 3, 0, 1\n    ttsetdmareg 0, 1, 0, 8\n    ttadddmareg 1, 4, 1, 4\n"
+                              "    ttadddmareg 1, 4, 2, 4\n    ttreplay 0, 3, 0, 0\n    ttmop 1, 0, 0\nend:\n    j end\n")
+    commands = "until gate adddmareg\nthread 0\n" + "where\nstepi\n" * 12
+    r = subprocess.run([WAITGATE, "debug", str(d / "p.tasm")], input=commands, capture_output=True, text=True)
+    made = re.findall(r"thread 0 tt(\w+) .*\n((?: +(?:itself )?made by .*\n)*)", r.stdout)
+    words = [tuple(re.findall(r"by (.*)", m)) for _, m in made]
+    by_replay, by_both = ("ttreplay 0, 3, 0, 0",), ("ttreplay 0, 3, 0, 0", "ttmop 1, 0, 0")
+    assert by_replay in words and by_both in words and set(words) <= {(), by_replay, by_both}, r.stdout
+    assert all(m for name, m in made[-4:] if name != "replay"), r.stdout
+
+
+@test
 def monitor_conditions(d):
     """until stops at semaphores, instructions, units, banks; the commands show the state."""
     text = gdb(d, """

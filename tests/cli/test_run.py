@@ -38,6 +38,44 @@ def npy(rows, columns, values):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array.array("f", values).tobytes()
 
 
+@test
+def a_file_on_standard_output(d):
+    """It is alone there: what is said about the run is on standard error; a second file, or JSON, is refused."""
+    p = program(d, ".thread 0\n    ttsetdmareg 0, 9, 0, 8\n")
+    for command in (["trace", "-o", "-"], ["run", "--trace", "-"], ["run", "--sarif", "-"], ["check", "--sarif", "-"]):
+        r = run(*command, p)
+        assert json.loads(r.stdout) and ("p.tasm" in r.stderr or "check" in command), (command, r)
+    r = run("report", "-o", "-", p)
+    assert r.stdout.startswith("<!DOCTYPE html>") and r.stdout.endswith("</html>\n") and "critical path" in r.stderr, r.stdout[-200:]
+    assert run("run", "--dump", "0:4=-", p).stdout == "\0\0\0\0"
+    quiet = run("report", "--quiet", "-o", d / "page.html", p)
+    assert quiet.stdout == quiet.stderr == "" and (d / "page.html").exists(), quiet
+    for twice in (["run", "--json", "--sarif", "-"], ["run", "--log", "-", "--sarif", "-"], ["run", "--dump", "0:4=-", "--dump", "4:4=-:raw"]):
+        assert "both write to standard output" in run(*twice, p, status=6).stderr, twice
+
+
+@test
+def standard_input(d):
+    """It is read once, though some commands run a program several times; `--brisc -` is an ELF file."""
+    text = ".thread 0\n    ttsetdmareg 0, 9, 0, 8\n.expect done\n"
+    for command in (["run"], ["check"], ["profile", "--what-if", "auto"], ["explore", "--runs", 5], ["why", "--of", "gpr:0:4"]):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as pipe:
+            pipe.stdin.write(text)
+            pipe.stdin.close()
+            assert "-: " in run(*command, "-", stdin=pipe.stdout).stdout, command
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as pipe:
+        pipe.stdin.write(text)
+        pipe.stdin.close()
+        page = run("report", "-o", "-", "--of", "gpr:0:4", "-", stdin=pipe.stdout).stdout
+    assert '"who": "Scalar Unit"' in page[page.index('"why":'):], "the second run had no program"
+    (d / "k.s").write_text(".globl _start\n_start: j _start\n")
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib", "-Wl,-Ttext=0x6000", d / "k.s", "-o", d / "k.elf"], check=True)
+    with open(d / "k.elf", "rb") as elf:
+        assert "-: done after" in run("run", "--brisc", "-", stdin=elf).stdout
+    with open(d / "k.elf", "rb") as elf:
+        assert "- is an ELF file: --brisc -" in run("run", "-", stdin=elf, status=6).stderr
+
+
 LOOPS = """
 .core B
 again:

@@ -127,6 +127,8 @@ def junit(folder):
     for name in ("out.xml", "odd.xml"):
         done = subprocess.run(["xmllint", "--noout", "--schema", ROOT / "tests/data/junit.xsd", folder / name], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+    done = subprocess.run([WAITGATE, "test", "all.tests", "--junit", "-"], cwd=folder, capture_output=True, text=True)
+    assert xml.fromstring(done.stdout).tag == "testsuites" and "passed" in done.stderr, done # the words are on standard error
     root = xml.parse(folder / "out.xml").getroot()
     assert root.tag == "testsuites" and [e.tag for e in root] == ["testsuite"]
     suite_ = root[0]

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import struct
+import subprocess
 
 import numpy as np
 import pytest
@@ -213,6 +214,76 @@ def test_chip():
             chip.tile(dx, dy)
     with pytest.raises(waitgate.Error, match="closed"):
         tile.gpr(0, 4)
+
+
+def test_a_chip_that_hangs():
+    """The verdict over the tiles, then those that wait, with lines where a program is known."""
+    program = waitgate.Elf.assemble("wait:\n    lw t0, 0x100(zero)\n    beqz t0, wait\n", 0x4000, "bh", name="poll.s")
+    with waitgate.Chip("bh") as chip:
+        for x in (1, 2):
+            chip.tile(x, 2).load("b", program)
+        chip.tile(3, 3).push(0, "ttnop")
+        with pytest.raises(waitgate.Hang) as hang:
+            chip.run()
+        words = str(hang.value)
+        assert words.lstrip().startswith("2 tiles wait for what nothing on the same tile can still do"), words
+        assert "poll.s:" in words and "\ntile 2-2\n" in words and "tile 3-3\n" not in words, words
+        assert {(r["x"], r["y"]) for r in json.loads(chip.hang_report("json"))["reports"]} == {(1, 2), (2, 2)}
+
+
+# One tile writes into the L1 of the other, which reads without waiting.
+WRITER = """#include "noc.h"
+int main(void)
+{
+    noc_write_to(0, 2 | 2 << 6, 16);
+    noc_write(0, 0x30000, 0x30000, 0); // line 5
+    while (noc_busy(0, WRITER) | noc_pending(0, 0)) {
+    }
+    return 0;
+}
+"""
+READER = """#include "noc.h"
+int main(void)
+{
+    for (int i = 0; i < 400; i++)
+        __asm__ volatile("nop");
+    WORD(0x30010) = WORD(0x30000) + 1; // line 6
+    return 0;
+}
+"""
+
+
+def compiled(folder, name, source):
+    build = pathlib.Path(os.environ.get("WAITGATE_BUILD", ROOT / "build"))
+    (folder / f"{name}.c").write_text(source)
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-ffreestanding", "-nostdlib", "-DCORE_BRISC",
+                    "-msmall-data-limit=0", "-Wl,--defsym=__base=0x6000", "-Wl,--no-warn-rwx-segments", f"-I{ROOT}/examples/common",
+                    f"-I{build}/src/isa", folder / f"{name}.c", ROOT / "examples/common/crt.S", "-T", ROOT / "examples/common/kernel.ld",
+                    "-o", folder / f"{name}.elf"], check=True)
+    return waitgate.Elf(folder / f"{name}.elf")
+
+
+def test_check_of_a_chip(tmp_path):
+    """What a tile left over, with its coordinates; a race whose parties are on two tiles, with both lines."""
+    writer, reader = compiled(tmp_path, "writer", WRITER), compiled(tmp_path, "reader", READER)
+    with waitgate.Chip("bh") as chip, chip.check([(1, 2), (2, 2)]) as checks:
+        chip.tile(1, 2).load("b", writer)
+        chip.tile(2, 2).load("b", reader)
+        chip.run()
+        words = checks.report()
+        assert checks.count() == 1 and "write by NIU 0, request of core B of tile 1-2 at cycle" in words, words
+        assert "writer.c:5" in words and "reader.c:6" in words, words
+    with waitgate.Chip("bh") as chip, chip.check([(1, 2), (2, 2)], "sync", "race") as checks:
+        chip.tile(2, 2).push(0, "ttseminit 4, 0, 2", "ttsempost 2")
+        chip.run()
+        assert checks.count() == 1 and checks.report().startswith("tile 2-2\n"), checks.report()
+        report = json.loads(checks.report("json"))["reports"][0]
+        assert (report["rule"], report["x"], report["y"]) == ("semaphore-left-over", 2, 2), report
+    with waitgate.Chip("bh") as chip:
+        with pytest.raises(waitgate.Error, match="no Tensix tile"):
+            chip.check([(0, 0)])
+        with pytest.raises(waitgate.Error, match="no check"):
+            chip.check([(1, 2)], "nonsense")
 
 
 def test_explore(tile):

@@ -27,7 +27,7 @@ static const char program[] = ".core B\n"
                               "    addi a1, a1, -1\n"
                               "    bnez a1, loop\n"
                               "    li a1, 0xFFB00010\n"
-                              "    li a2, 0xFFE00010\n"
+                              "    li a2, 0xFFE00014\n"
                               "    sw a0, 0(a1)\n"
                               "    sw a0, 0(a2)\n"
                               "    fence\n"
@@ -207,7 +207,7 @@ static void test_thread_steps(void **state)
 /* Loads and stores of a core's own RAM and of memory-mapped registers stop it, in both directions. */
 static void test_private_watches(void **state)
 {
-    enum { RAM = 0xFFB00010, GPR = 0xFFE00010 };
+    enum { RAM = 0xFFB00010, GPR = 0xFFE00014 };
     opened o;
     uint64_t wrote, read;
     open_program(&o, wg_test_arch(state), "256M");
@@ -262,6 +262,65 @@ static void test_private_touches(void **state)
         assert_int_equal(wg_cycle(o.dev), at[i] - 1);
     }
     assert_int_equal(wg_debug_back(o.d), WG_PAUSE_BEGIN);
+    close_program(&o);
+}
+
+/*
+ * A watched register stops it in the cycle in which its contents change, whoever changes them: a delayed store, a unit, the
+ * Sync Unit, the NIU. Going back it stops before that cycle.
+ */
+static void test_register_watches(void **state)
+{
+    static const char text[] =
+        ".core B\n    li a0, 0xFFEF0030\n    li a1, 5\n    li a2, 0xFFB20000\n    sw a1, 0(a0)\n    li a1, 6\n    sw "
+        "a1, 0(a0)\n"
+        "    sw a1, 0x100(a2)\n    fence\n    ebreak\n"
+        ".core T0\n    li t0, 300\nwait:\n    addi t0, t0, -1\n    bnez t0, wait\n    li a0, 0xFFE80024\n    sw zero, "
+        "0(a0)\n"
+        "    li a1, 0xFFB80004\n    li a2, 3\n    sw a2, 0(a1)\n    ebreak\n"
+        ".thread 0\n    .repeat 40\n    ttnop\n    .endr\n    ttseminit 7, 2, SEMAPHORE_1\n    ttsetdmareg 0, 7, 0, "
+        "10\n"
+        "    ttsetdmareg 0, 9, 0, 8\n    ttstallwait STALL_CFG, THCON\n    ttwrcfg 4, 0, 12\n    ttsetc16 5, 3\n";
+    static const struct {
+        uint32_t address;
+        struct {
+            uint32_t value;
+            uint8_t agent;
+        } stop[3];
+    } watched[] = {
+        {0xFFEF0030, {{5, WG_AGENT_CORE_B}, {6, WG_AGENT_CORE_B}, {9, WG_AGENT_THREAD0}}}, /* configuration word 12 */
+        {0xFFE00014, {{7, WG_AGENT_THREAD0}}},                                             /* GPR 5 */
+        {0xFFE80024, {{2, WG_AGENT_THREAD0}, {3, WG_AGENT_CORE_T0}}},                      /* semaphore 1 */
+        {0xFFB20100, {{6, WG_AGENT_CORE_B}}},                                              /* NIU_CFG_0 */
+        {0xFFB80004, {{3, WG_AGENT_CORE_T0}}},                                             /* MOP configuration */
+    };
+    const wg_who seen_by = {.agent = WG_AGENT_CORE_T0};
+    opened o;
+    open_text(&o, text, sizeof text - 1, wg_test_arch(state), "256M");
+    for (unsigned i = 0; i < sizeof watched / sizeof *watched; i++) {
+        uint32_t value = 0, before = 0;
+        uint64_t at[3];
+        unsigned n = 0;
+        wg_debug_go(o.d, 0);
+        assert_int_equal(wg_debug_read(o.d, seen_by, watched[i].address, &before, 4), WG_OK);
+        assert_int_equal(wg_debug_watch(o.d, watched[i].address, 4, WG_WATCH_WRITE, true), WG_OK);
+        for (; n < 3 && watched[i].stop[n].value; n++) {
+            assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_WATCH);
+            assert_int_equal(o.d->state.who.agent, watched[i].stop[n].agent);
+            assert_int_equal(wg_debug_read(o.d, seen_by, watched[i].address, &value, 4), WG_OK);
+            assert_int_equal(value, watched[i].stop[n].value);
+            at[n] = wg_cycle(o.dev);
+        }
+        assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_ENDED);
+        while (n--) {
+            assert_int_equal(wg_debug_back(o.d), WG_PAUSE_WATCH);
+            assert_int_equal(wg_cycle(o.dev), at[n] - 1);
+            assert_int_equal(wg_debug_read(o.d, seen_by, watched[i].address, &value, 4), WG_OK);
+            assert_int_equal(value, n ? watched[i].stop[n - 1].value : before);
+        }
+        assert_int_equal(wg_debug_back(o.d), WG_PAUSE_BEGIN);
+        assert_int_equal(wg_debug_watch(o.d, watched[i].address, 4, WG_WATCH_WRITE, false), WG_OK);
+    }
     close_program(&o);
 }
 
@@ -454,11 +513,17 @@ static void test_watches_both_ways(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_any_cycle_again, WG_BH | WG_WH, ""),   WG_TEST(test_any_sequence, WG_BH | WG_WH, ""),
-    WG_TEST(test_thread_steps, WG_BH | WG_WH, ""),      WG_TEST(test_private_watches, WG_BH | WG_WH, ""),
-    WG_TEST(test_private_touches, WG_BH, ""),           WG_TEST(test_findings_go_back, WG_BH | WG_WH, ""),
-    WG_TEST(test_steps_undone, WG_BH | WG_WH, ""),      WG_TEST(test_alone, WG_BH | WG_WH, ""),
-    WG_TEST(test_alone_and_stuck, WG_BH | WG_WH, ""),   WG_TEST(test_breakpoints_both_ways, WG_BH | WG_WH, ""),
+    WG_TEST(test_any_cycle_again, WG_BH | WG_WH, ""),
+    WG_TEST(test_any_sequence, WG_BH | WG_WH, ""),
+    WG_TEST(test_thread_steps, WG_BH | WG_WH, ""),
+    WG_TEST(test_private_watches, WG_BH | WG_WH, ""),
+    WG_TEST(test_register_watches, WG_BH | WG_WH, ""),
+    WG_TEST(test_private_touches, WG_BH, ""),
+    WG_TEST(test_findings_go_back, WG_BH | WG_WH, ""),
+    WG_TEST(test_steps_undone, WG_BH | WG_WH, ""),
+    WG_TEST(test_alone, WG_BH | WG_WH, ""),
+    WG_TEST(test_alone_and_stuck, WG_BH | WG_WH, ""),
+    WG_TEST(test_breakpoints_both_ways, WG_BH | WG_WH, ""),
     WG_TEST(test_watches_both_ways, WG_BH | WG_WH, ""),
 };
 WG_MAIN("debugger", tests)

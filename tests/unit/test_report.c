@@ -4,6 +4,7 @@
  * size.
  */
 #include <stdio.h>
+#include <waitgate/chip.h>
 #include <waitgate/report.h>
 #include "wgtest.h"
 
@@ -118,6 +119,59 @@ static void test_state(void **state)
     wg_destroy(dev);
 }
 
+enum { LOAD_FLAG = 0x10002283, LOOP_IF_ZERO = 0xFE028EE3 }; /* lw t0, 0x100(zero); beqz t0, back */
+
+static bool polling_source(void *user, unsigned core, uint32_t pc, wg_source *out)
+{
+    *out = (wg_source){.function = "wait_for", .offset = pc, .file = user, .line = 7};
+    return core == WG_CORE_B;
+}
+
+/* Tile 1-2 has a file, others have none. */
+static void *file_of(void *user, unsigned x, unsigned y) { return x == 1 && y == 2 ? user : NULL; }
+
+/* A chip: two tiles poll flags that nobody sets; a third has done its work. The verdict is over both, and each has its report. */
+static void test_chip(void **state)
+{
+    static const uint32_t poll[] = {LOAD_FLAG, LOOP_IF_ZERO}, park[] = {0x0000006F};
+    static char name[] = "poll.c";
+    wg_grid_desc what = {.struct_size = sizeof what, .arch = wg_test_arch(state)};
+    wg_grid *grid = NULL;
+    wg_stop stop;
+    assert_int_equal(wg_grid_create(&what, &grid), WG_OK);
+    wg_report_desc desc = {
+        .struct_size = sizeof desc, .source = polling_source, .user = name, .of_tile = file_of, .form = WG_REPORT_TEXT};
+    for (unsigned x = 1; x <= 3; x++) {
+        wg_device *dev = wg_grid_tile(grid, x, 2);
+        assert_non_null(dev);
+        assert_int_equal(wg_write(dev, 0x4000, x < 3 ? poll : park, x < 3 ? sizeof poll : sizeof park), WG_OK);
+        assert_int_equal(wg_core_release(dev, WG_CORE_B, 0x4000), WG_OK);
+    }
+    wg_grid_advance(grid, 100);
+    wg_grid_hang_report(grid, &desc, text, sizeof text);
+    assert_null(strstr(text, "2 tiles wait"));
+    SAYS("tile 1-2\n");
+    assert_int_equal(wg_grid_run(grid, 1000000, &stop), WG_OK);
+    assert_int_equal(stop, WG_STOP_HUNG);
+    size_t length = wg_grid_hang_report(grid, &desc, text, sizeof text);
+    assert_int_equal(length, strlen(text));
+    SAYS("2 tiles wait for what nothing on the same tile can still do");
+    SAYS("tile 1-2, core B at wait_for");
+    SAYS("poll.c:7");
+    SAYS("tile 2-2\n");
+    assert_null(strstr(text, "tile 3-2\n"));
+    desc.form = WG_REPORT_JSON;
+    wg_grid_hang_report(grid, &desc, text, sizeof text);
+    SAYS("\"cause\": \"knot\"");
+    SAYS("\"x\": 2");
+    desc.form = WG_REPORT_SARIF;
+    wg_grid_hang_report(grid, &desc, text, sizeof text);
+    SAYS("\"version\": \"2.1.0\"");
+    SAYS("poll.c");
+    assert_int_equal(wg_grid_hang_report(grid, NULL, NULL, 0), wg_grid_hang_report(grid, NULL, text, sizeof text));
+    wg_grid_destroy(grid);
+}
+
 static void test_check(void **state)
 {
     static const struct {
@@ -160,6 +214,6 @@ static void test_check(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_hang, WG_BH | WG_WH, ""),  WG_TEST(test_width, WG_BH | WG_WH, ""),
     WG_TEST(test_room, WG_BH | WG_WH, ""),  WG_TEST(test_state, WG_BH | WG_WH, ""),
-    WG_TEST(test_check, WG_BH | WG_WH, ""),
+    WG_TEST(test_check, WG_BH | WG_WH, ""), WG_TEST(test_chip, WG_BH | WG_WH, ""),
 };
 WG_MAIN("report", tests)

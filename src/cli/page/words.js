@@ -67,18 +67,23 @@ if (run.result === 'hang') { // the cause comes first
   document.querySelector('nav').before($('hang-section'));
 }
 // ---- Where a location's contents came from: a tree, open as far as it is wide ----
+const findAt = (tile, text) => { // on the branch's own tile, if the page has it
+  const other = tiles.findIndex(t => t.name === tile);
+  if (other >= 0 && other !== current) openTile(other);
+  find(text);
+};
 const whyLine = b => {
   const line = element('summary'), place = (b.place || '').match(/([^\s(]+):(\d+)/);
   line.append(element('b', `${b.tile ? `tile ${b.tile}, ` : ''}${b.location}`), b.written ? `: ${b.who || 'written over the NoC'}` : ': there before the run, or written by the host',
               b.instruction ? `, ${b.instruction}` : '', b.input ? `; ${b.input}` : '');
   if (place) {
     const a = element('a', `${base(place[1])}:${place[2]}`, {title: b.place});
-    a.onclick = e => { e.preventDefault(); find(`${base(place[1])}:${place[2]}`); };
+    a.onclick = e => { e.preventDefault(); findAt(b.tile, `${base(place[1])}:${place[2]}`); };
     line.append(', at ', a);
   }
   if (b.from !== undefined) {
     const a = element('a', `cycle ${number(b.to)}`);
-    a.onclick = e => { e.preventDefault(); find(String(b.to)); };
+    a.onclick = e => { e.preventDefault(); findAt(b.tile, String(b.to)); };
     line.append(b.instructions > 1 ? `; ${number(b.instructions)} instructions, the last in ` : '; ', a);
   }
   if (b.told_before) line.append(' (see above)');
