@@ -45,6 +45,7 @@ struct wg_tile {
     const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
+    wg_carry carry[WG_CORES];  /* of scaled cores */
     uint64_t watched;          /* event kinds that are observed */
     uint64_t limit;            /* the run ends before this cycle; until then nobody outside reads L1 */
     uint64_t ahead_limit;      /* cores run ahead with private work up to this cycle */
@@ -111,6 +112,14 @@ wg_route wg_tile_route(wg_tile *t, unsigned core, uint32_t address, bool is_writ
 static inline bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
 {
     return t->regions.memory.queue[core][wg_queue_of(path, index)].count <= t->timing->path[path].travel;
+}
+
+/* How long a core's load or atomic travels there, or back. */
+static inline uint32_t wg_load_travels(wg_tile *t, unsigned core, uint32_t pc, uint32_t cycles)
+{
+    return __builtin_expect(t->what_if != NULL, 0)
+               ? wg_core_takes_scaled(t->what_if, &t->carry[core], core, pc, cycles, 1)
+               : cycles;
 }
 
 /* One cycle's phases for all agents that are due (time.md rule 2). */

@@ -139,6 +139,31 @@ def factor_one_changes_nothing(_):
         assert all(r["cycles"] == cycles and r["saves"] == 0 and r["results_equal"] for r in runs), (name, runs)
 
 
+LOOP = """.core T0
+    li   t0, %d
+    li   t4, 0x3000
+again:
+    %s
+    addi t0, t0, -1; bnez t0, again
+    sw   t0, 0(t4)
+stop:
+    j    stop
+.expect done
+.expect l1 0x3000 = 0
+"""
+
+
+@test
+def a_loop_at_half_its_cost(d):
+    """Instructions that take a cycle count, too, and what a core waits for loads from L1: a line at half its cost saves as
+    much as half of the iterations."""
+    for body in ("addi t1, t1, 3; xor t2, t1, t0", "lw t1, 64(t4); add t2, t1, t0", "slli t1, t0, 6; lw t1, 0(t1); add t2, t1, t0"):
+        before, after = length(d, "before.tasm", LOOP % (1600, body)), length(d, "after.tasm", LOOP % (800, body))
+        _, runs = what_if([d / "before.tasm"], "line:before.tasm:5=0.5,line:before.tasm:6=0.5", "t0=0.5")
+        for one in runs:
+            assert abs(one["saves"] - (before - after)) <= 0.02 * (before - after), (body, before, after, runs)
+
+
 BASES = {"brisc": "0x4000", "trisc0": "0x8000", "trisc1": "0x10000", "trisc2": "0x14000"}
 
 
