@@ -188,18 +188,18 @@ uint32_t wg_takes_scaled(const wg_what_if *w, unsigned agent, unsigned core, uin
 }
 
 /* In thousandths of a cycle. */
-static int64_t core_cost(const wg_what_if *w, unsigned core, uint32_t pc, uint32_t cycles)
+static int64_t cost_of(const wg_what_if *w, unsigned agent, unsigned core, uint32_t pc, uint32_t cycles)
 {
     const wg_scaled_pc *found = place_of(w, core, pc);
-    const uint64_t cost = (uint64_t)cycles * w->agent[core];
+    const uint64_t cost = (uint64_t)cycles * w->agent[agent];
     return (int64_t)(found ? scale(cost, found->factor) : cost);
 }
 
-uint32_t wg_core_takes_scaled(const wg_what_if *w, wg_carry *carry, unsigned core, uint32_t pc, uint32_t cycles,
-                              uint32_t least)
+uint32_t wg_takes_carried(const wg_what_if *w, wg_carry *carry, unsigned agent, unsigned core, uint32_t pc,
+                          uint32_t cycles, uint32_t least)
 {
     enum { DEBT_MOST = 8 * WG_FACTOR_ONE }; /* a wait that cannot be shortened is not made up for much later */
-    const int64_t cost = core_cost(w, core, pc, cycles);
+    const int64_t cost = cost_of(w, agent, core, pc, cycles);
     if (cost == (int64_t)cycles * WG_FACTOR_ONE)
         return cycles;
     int64_t due = cost + carry->rest, to = due > 0 ? due / WG_FACTOR_ONE : 0;
@@ -210,8 +210,8 @@ uint32_t wg_core_takes_scaled(const wg_what_if *w, wg_carry *carry, unsigned cor
     return (uint32_t)to;
 }
 
-uint32_t wg_core_result_scaled(const wg_what_if *w, const wg_carry *carry, unsigned core, uint32_t pc, uint32_t cycles)
+uint32_t wg_result_carried(const wg_what_if *w, const wg_carry *carry, unsigned core, uint32_t pc, uint32_t cycles)
 {
     wg_carry left = {.rest = carry->rest > 0 ? carry->rest : 0};
-    return wg_core_takes_scaled(w, &left, core, pc, cycles, 0);
+    return wg_takes_carried(w, &left, core, core, pc, cycles, 0);
 }

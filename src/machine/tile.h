@@ -45,11 +45,14 @@ struct wg_tile {
     const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
-    wg_carry carry[WG_CORES];  /* of scaled cores */
-    uint64_t watched;          /* event kinds that are observed */
-    uint64_t limit;            /* the run ends before this cycle; until then nobody outside reads L1 */
-    uint64_t ahead_limit;      /* cores run ahead with private work up to this cycle */
-    uint64_t horizon;          /* everything that arrives from outside before this cycle is known */
+    wg_carry
+        carry[WG_CORES + WG_THREADS]; /* of scaled cores; at the gates, of scaled instructions of the Matrix Unit */
+    uint8_t passed_free,
+        passes_free;      /* threads whose head has taken no time at its gate; whose next one may pass, too */
+    uint64_t watched;     /* event kinds that are observed */
+    uint64_t limit;       /* the run ends before this cycle; until then nobody outside reads L1 */
+    uint64_t ahead_limit; /* cores run ahead with private work up to this cycle */
+    uint64_t horizon;     /* everything that arrives from outside before this cycle is known */
     bool lockstep;
     uint32_t fast, fast_wanted; /* shortcuts that may be taken now, and in general (machine/fast.h) */
     uint64_t fast_uses[WG_SHORTCUTS_MOST],
@@ -118,7 +121,7 @@ static inline bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path
 static inline uint32_t wg_load_travels(wg_tile *t, unsigned core, uint32_t pc, uint32_t cycles)
 {
     return __builtin_expect(t->what_if != NULL, 0)
-               ? wg_core_takes_scaled(t->what_if, &t->carry[core], core, pc, cycles, 1)
+               ? wg_takes_carried(t->what_if, &t->carry[core], core, core, pc, cycles, 1)
                : cycles;
 }
 

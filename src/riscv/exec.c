@@ -256,14 +256,14 @@ static void scale_entered(wg_tile *t, unsigned core, const wg_op *op, uint64_t e
     const uint32_t occupied = (uint32_t)(run->at - e);
     const bool must = run->ex1.kind || (jumps && carry->free_jumps >= FREE_JUMPS);
     const wg_carry had = *carry;
-    const uint32_t takes = wg_core_takes_scaled(t->what_if, carry, core, pc, occupied, must ? 1 : 0);
+    const uint32_t takes = wg_takes_carried(t->what_if, carry, core, core, pc, occupied, must ? 1 : 0);
     carry->free_jumps = takes ? 0 : carry->free_jumps + jumps;
     run->at = e + takes;
     if (run->ex1.kind || run->filled[slot] == WG_NEVER || run->filled[slot] <= e)
         return;
-    run->filled[slot] = e + wg_core_result_scaled(t->what_if, &had, core, pc, (uint32_t)(run->filled[slot] - e));
+    run->filled[slot] = e + wg_result_carried(t->what_if, &had, core, pc, (uint32_t)(run->filled[slot] - e));
     if (before != WG_NEVER)
-        run->retired[slot] = wg_max64(before + wg_core_result_scaled(t->what_if, &had, core, pc, 1), run->filled[slot]);
+        run->retired[slot] = wg_max64(before + wg_result_carried(t->what_if, &had, core, pc, 1), run->filled[slot]);
 }
 
 static inline bool ends_line(const wg_op *op) { return op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE; }

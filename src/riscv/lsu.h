@@ -83,7 +83,7 @@ static inline uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsign
         return at;
     uint32_t timer = k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31;
     if (__builtin_expect(t->what_if != NULL, 0))
-        timer = wg_core_result_scaled(t->what_if, &(wg_carry){0}, (unsigned)(k - t->core), s->pc, timer);
+        timer = wg_result_carried(t->what_if, &(wg_carry){0}, (unsigned)(k - t->core), s->pc, timer);
     const uint64_t patience = at + timer;
     if (i + 1 == k->run.sq_count)
         return patience;
