@@ -2,7 +2,7 @@
 /*
  * The cost of watching a run, and of going back in it: the examples' matrix product, repeated for a million cycles.
  *
- *     profile_ratio, trace_json_ratio, trace_pftrace_ratio   time of the whole command, to that of `waitgate run`
+ *     profile_ratio, trace_…_ratio   time of the whole command, to that of `waitgate run`
  *     history_ratio        the run under the debugger, with checkpoints for going back, to that of the machine alone
  *     back_one_ms          one instruction back, at the end of it
  *     back_to_write_s      back to the last write of a word, per million cycles
@@ -148,7 +148,9 @@ int main(void)
         const char *name, *command, *option, *value;
     } watched[] = {{"profile_ratio", "profile", NULL, NULL},
                    {"trace_json_ratio", "run", "--trace", "/tmp/wg_bench.json"},
-                   {"trace_pftrace_ratio", "run", "--trace", "/tmp/wg_bench.pftrace"}};
+                   {"trace_pftrace_ratio", "run", "--trace", "/tmp/wg_bench.pftrace"},
+                   {"trace_zst_ratio", "run", "--trace", "/tmp/wg_bench.pftrace.zst"},
+                   {"trace_kanata_ratio", "run", "--trace", "/tmp/wg_bench.kanata"}};
     enum { WATCHED = sizeof watched / sizeof *watched };
     double ratio[WATCHED + 1][TRIES];
     write_parameters(parameters[0], REPETITIONS);

@@ -356,7 +356,7 @@ static bool check(const wg_tile *tile, const wg_insn *insn, wg_stall *why)
     const entry *e = &entries[insn->op ? insn->op : wg_isa_decode(t->arch->id, insn->word)->id];
     if (e->waits || e->reads != READS_NONE ? !operands_ready(t, insn, e, why) : !unit_free(t, insn, why))
         return false;
-    if (m->last_accept == now + 1) {
+    if (m->last_accept == now + 1 && !(t->passes_free >> insn->thread & 1)) {
         refuse(why, WG_STALL_ARBITRATION, WG_UNIT_MATRIX, now + 1);
         why->holder = (uint8_t)(WG_AGENT_THREAD0 + m->last_thread);
         return false;

@@ -6,6 +6,11 @@
 /* A run that takes longer than this is considered stuck. */
 enum { SLOWER = 4, SLOWER_AND = 100000 };
 
+uint64_t wg_again_limit(uint64_t cycles)
+{
+    return cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
+}
+
 bool wg_again_begin(wg_session *v, const wg_session *s, uint64_t seed, const wg_what_if *scaled, wg_text *error)
 {
     *v = *s;
@@ -15,8 +20,7 @@ bool wg_again_begin(wg_session *v, const wg_session *s, uint64_t seed, const wg_
     v->expect_found = NULL;
     v->inputs = (wg_inputs){0};
     v->desc.seed = seed;
-    uint64_t cycles = wg_cycle(s->dev);
-    v->max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
+    v->max_cycles = wg_again_limit(wg_cycle(s->dev));
     return wg_create(&v->desc, &v->dev) == WG_OK && (!scaled || wg_device_what_if(v->dev, scaled) == WG_OK) &&
            wg_session_load(v, error);
 }

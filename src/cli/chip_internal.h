@@ -41,8 +41,10 @@ struct wg_chip_run {
     wg_outputs outputs;         /* traces and logs of all tiles */
     wg_session **profiled;      /* the tiles, if they are profiled */
     const wg_what_if *scaled;   /* durations to scale for each tile; NULL: none */
-    bool unseen;                /* nothing is observed or printed: a run with scaled durations, or other timing */
-    const wg_delay *delays;     /* perturb by exactly these; NULL: those that the seed draws, or --delays */
+    struct wg_waits *waits;     /* check --waits */
+    bool
+        unseen; /* nothing is observed (but races, for --waits) or printed: a run with scaled durations, or other timing */
+    const wg_delay *delays; /* perturb by exactly these; NULL: those that the seed draws, or --delays */
     size_t delay_count;
     wg_text trouble; /* of tt-metal's host, in wg_chip_advance() */
     wg_ended ended;
@@ -98,6 +100,8 @@ bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error);
 bool wg_chip_profile_end(wg_chip_run *r, wg_text *error);
 void wg_chip_profile_text(wg_chip_run *r, wg_text *out);
 void wg_chip_profile_json(wg_chip_run *r, wg_json *j);
+/* chip_waits.c: judges the waits of all programs, for --waits. */
+bool wg_chip_judge_waits(wg_chip_run *r, wg_text *error);
 /* chip_milestones.c: --from and --to become cycles; their texts are in `number`. */
 bool wg_chip_milestones(wg_args *args, char number[2][24], wg_text *error);
 /* chip_page.c: the page of `waitgate report`. */

@@ -5,6 +5,7 @@
  */
 #include "cli/cluster_hang.h"
 #include "cli/metal_run.h"
+#include "cli/waits.h"
 #include "arch/arch.h"
 #include "machine/device.h"
 
@@ -70,6 +71,8 @@ void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out)
         wg_metal_report_text(r->metal, out);
     wg_chip_verdict(r, out);
     wg_chip_tiles_text(r, out);
+    if (r->waits)
+        wg_report_waits(r->waits, out);
 }
 
 void wg_chip_tiles_text(wg_chip_run *r, wg_text *out)
@@ -150,6 +153,8 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
     wg_chip_verdict_json(r, j);
     wg_chip_tiles_json(r, j);
     wg_chip_profile_json(r, j);
+    if (r->waits)
+        wg_report_waits_json(r->waits, j);
     wg_json_close(j, '}');
 }
 

@@ -12,6 +12,7 @@
 #include "cli/again.h"
 #include "cli/meter.h"
 #include "cli/metal_run.h"
+#include "cli/waits.h"
 #include "machine/device.h"
 #include "text/chip_hang.h"
 #include "text/delays.h"
@@ -58,12 +59,11 @@ bool wg_chip_refuse(const wg_args *args, wg_text *error)
     static const struct {
         wg_option option;
         const char *name, *instead;
-    } refused[] = {
-        {WG_OPT_BRISC, "brisc", "set it in the file"},   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
-        {WG_OPT_TRISC0, "trisc0", "set it in the file"}, {WG_OPT_TRISC1, "trisc1", "set it in the file"},
-        {WG_OPT_TRISC2, "trisc2", "set it in the file"}, {WG_OPT_RELEASE, "release", "set it in the file"},
-        {WG_OPT_LOAD, "load", "set it in the file"},     {WG_OPT_DUMP, "dump", "set it in the file"},
-        {WG_OPT_UNTIL, "until", "set it in the file"},   {WG_OPT_WAITS, "waits", "it takes the programs of one tile"}};
+    } refused[] = {{WG_OPT_BRISC, "brisc", "set it in the file"},   {WG_OPT_NCRISC, "ncrisc", "set it in the file"},
+                   {WG_OPT_TRISC0, "trisc0", "set it in the file"}, {WG_OPT_TRISC1, "trisc1", "set it in the file"},
+                   {WG_OPT_TRISC2, "trisc2", "set it in the file"}, {WG_OPT_RELEASE, "release", "set it in the file"},
+                   {WG_OPT_LOAD, "load", "set it in the file"},     {WG_OPT_DUMP, "dump", "set it in the file"},
+                   {WG_OPT_UNTIL, "until", "set it in the file"}};
     const unsigned takes = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE |
                            1u << WG_CMD_REPORT | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY |
                            1u << WG_CMD_EXPLORE;
@@ -402,8 +402,8 @@ bool wg_chip_begin(wg_chip_run *r, wg_text *error)
     r->grid = wg_card_grid(r->card);
     if (!open_tiles(r, error) || (r->scaled && !scale_tiles(r, r->scaled, error)) ||
         (r->file.metal && !wg_metal_open(r, error)) || !perturb_tiles(r, error) ||
-        (wg_check_wanted(args) && !r->unseen && !open_check(r, error)) || (r->metal && !wg_metal_start(r, error)) ||
-        !wg_chip_images(r, false, error))
+        (wg_check_wanted(args) && (!r->unseen || args->value[WG_OPT_WAITS]) && !open_check(r, error)) ||
+        (r->metal && !wg_metal_start(r, error)) || !wg_chip_images(r, false, error))
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
@@ -434,6 +434,7 @@ void wg_chip_end(wg_chip_run *r)
     free(r->tile);
     wg_metal_close(r->metal);
     wg_races_group_free(r->races);
+    wg_waits_free(r->waits);
     wg_card_destroy(r->card);
     free(r->host);
     free(r->inputs.list);
@@ -661,16 +662,12 @@ bool wg_chip_inspect(wg_chip_run *r, wg_text *error)
     return true;
 }
 
-/* A run that takes longer than this is considered stuck. */
-enum { SLOWER = 4, SLOWER_AND = 100000 };
-
 bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, wg_text *error)
 {
     const wg_chip_run *r = run;
-    const uint64_t cycles = wg_grid_cycle(r->grid);
     wg_chip_run v;
     bool ok = open_run(&v, r->args, of_tile, error);
-    v.file.max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
+    v.file.max_cycles = wg_again_limit(wg_grid_cycle(r->grid));
     ok = ok && wg_chip_drive(&v, error);
     if (ok) {
         result->cycles = wg_grid_cycle(v.grid);
@@ -686,6 +683,7 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
 int wg_chip_finish(wg_chip_run *r, wg_run_result *result, wg_text *out, wg_text *error)
 {
     if (!wg_chip_inspect(r, error) || !wg_chip_outputs_close(r, error) || !wg_chip_profile_end(r, error) ||
+        !wg_chip_judge_waits(r, error) ||
         (r->profiled && !wg_what_if_run(&(wg_profiled){r->profiled, (unsigned)r->tiles}, wg_chip_again, r, error)))
         return WG_EXIT_ERROR;
     const bool read = wg_metal_end(r, error);

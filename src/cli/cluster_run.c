@@ -45,6 +45,10 @@ static bool refuse(const wg_args *args, wg_text *error)
         wg_textf(error, "waitgate: --what-if does not take a cluster file: profile one of its chips alone\n");
         return false;
     }
+    if (args->value[WG_OPT_WAITS]) {
+        wg_textf(error, "waitgate: --waits does not take a cluster file: check one of its chips alone\n");
+        return false;
+    }
     return wg_chip_refuse(args, error);
 }
 

@@ -464,7 +464,7 @@ static void report_text(wg_session *s, int status, wg_text *out)
     if (s->scaled)
         wg_report_what_if(s, out);
     if (s->waits)
-        wg_report_waits(s, out);
+        wg_report_waits(s->waits, out);
     if (s->timeline)
         wg_report_timeline(s, out, out->colour);
 }
@@ -531,7 +531,7 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
     if (s->scaled)
         wg_report_what_if_json(s, j);
     if (s->waits)
-        wg_report_waits_json(s, j);
+        wg_report_waits_json(s->waits, j);
     wg_json_close(j, '}');
 }
 

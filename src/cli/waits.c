@@ -19,7 +19,8 @@ static const uint32_t pc_buffer = 0xFFE80000;
 static wg_wait_site *site_of(wg_waits *w, const wg_wait_site *like)
 {
     for (size_t i = 0; i < w->count; i++)
-        if (w->site[i].agent == like->agent && w->site[i].pc == like->pc && w->site[i].word == like->word)
+        if (w->site[i].agent == like->agent && w->site[i].pc == like->pc && w->site[i].word == like->word &&
+            w->site[i].program == like->program)
             return &w->site[i];
     if (w->count == w->room) {
         size_t room = w->room ? 2 * w->room : 32;
@@ -49,11 +50,25 @@ static uint32_t branch_around(wg_device *dev, uint32_t pc)
     return 0;
 }
 
+/* The loop around a load from a NIU; two loads in one loop are one wait. */
+static void find_loop(wg_waits_watch *v, wg_wait_site *site)
+{
+    wg_waits *w = v->w;
+    site->branch = branch_around(v->dev, site->pc);
+    for (size_t i = 0; site->branch && !site->first && i < w->count; i++)
+        if (&w->site[i] != site && w->site[i].agent == site->agent && w->site[i].program == site->program &&
+            w->site[i].branch == site->branch)
+            site->first = w->site[i].first ? w->site[i].first : 1 + i;
+}
+
 /* Cores: fences, loads that drain a thread, and loops that read a NIU. */
 static void on_event(void *user, const wg_event *e)
 {
-    wg_waits *w = user;
-    wg_wait_site like = {.agent = e->agent, .core = e->agent, .pc = e->pc};
+    wg_waits_watch *v = user;
+    wg_waits *w = v->w;
+    wg_wait_site like = {.agent = e->agent, .core = e->agent, .pc = e->pc, .s = v->s};
+    if (e->agent >= WG_CORES)
+        return;
     if (e->kind == WG_EV_CORE_REQUEST) {
         const uint32_t offset = (uint32_t)e->a - pc_buffer;
         const uint8_t path = WG_REQUEST_PATH(e->word);
@@ -62,21 +77,20 @@ static void on_event(void *user, const wg_event *e)
         if (!like.drain && !like.reads)
             return;
     }
-    wg_wait_site *site = e->agent < WG_CORES ? site_of(w, &like) : NULL;
+    like.program = wg_session_elf(v->s, e->agent, e->pc);
+    wg_wait_site *site = site_of(w, &like);
     if (!site)
         return;
     if (site->reads && !site->branch)
-        site->branch = branch_around(w->dev, site->pc);
+        find_loop(v, site);
     if (site->reads && !site->branch)
         return;
     site->executed += w->first;
-    for (size_t i = 0; (like.drain || like.reads) && i < w->count; i++)
-        /* the host may rely on a core's last one, which no run here shows */
-        if (w->site[i].agent == e->agent && w->site[i].drain == like.drain && w->site[i].reads == like.reads)
-            w->site[i].kept = &w->site[i] == site;
+    if (like.drain || like.reads)
+        v->last[like.reads][e->agent] = site->first ? site->first : 1 + (size_t)(site - w->site);
 }
 
-static bool is_wait(const wg_wait_site *site) { return !site->reads || site->branch; }
+static bool is_wait(const wg_wait_site *site) { return !site->reads || (site->branch && !site->first); }
 
 /*
  * A SEMWAIT of a thread that also gets (or posts) the semaphore keeps its count from passing zero (or its maximum).
@@ -96,42 +110,62 @@ static bool keeps_count(const wg_costs *costs, const wg_wait_site *site)
 }
 
 /* Threads: from the costs of the run. */
-static void add_thread_waits(wg_waits *w, const wg_costs *costs)
+static void add_thread_waits(wg_waits_watch *v)
 {
     size_t count;
+    wg_waits *w = v->w;
+    const wg_costs *costs = v->costs;
     wg_wait_cost *rows = wg_profile_waits(costs, &count);
     w->failed |= !rows && costs->table.count;
     for (size_t i = 0; rows && i < count; i++) {
         const wg_cost *c = &rows[i].cost;
-        wg_wait_site *site =
-            site_of(w, &(wg_wait_site){.agent = c->track, .core = c->core, .pc = c->pc, .word = c->word});
+        const wg_elf *program = wg_session_elf(v->s, c->core, c->pc);
+        wg_wait_site *site = site_of(
+            w, &(wg_wait_site){
+                   .agent = c->track, .core = c->core, .pc = c->pc, .word = c->word, .s = v->s, .program = program});
         if (!site)
             continue;
+        site->kept |= keeps_count(costs, site);
         site->held_ever += rows[i].cycles;
         site->held += w->first ? rows[i].cycles : 0;
         site->executed_ever += rows[i].executed;
         site->executed += w->first ? rows[i].executed : 0;
     }
     free(rows);
-    for (size_t i = 0; i < w->count; i++)
-        if (wg_track_is_thread(w->site[i].agent))
-            w->site[i].kept |= keeps_count(costs, &w->site[i]);
+}
+
+bool wg_waits_watch_begin(wg_waits_watch *v, wg_waits *w, wg_session *s, wg_device *dev)
+{
+    *v = (wg_waits_watch){.w = w, .s = s, .dev = dev, .costs = wg_calloc(1, sizeof *v->costs)};
+    if (!v->costs)
+        return false;
+    wg_costs_begin(v->costs, 0, 0);
+    v->costs->to = UINT64_MAX;
+    return wg_observe(dev, WG_COSTS_EVENTS, wg_costs_event, v->costs, NULL) == WG_OK &&
+           wg_observe(dev, WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_CORE_REQUEST), on_event, v, NULL) == WG_OK;
+}
+
+bool wg_waits_watch_end(wg_waits_watch *v)
+{
+    if (!v->costs)
+        return false;
+    wg_costs_end(v->costs, wg_cycle(v->dev));
+    add_thread_waits(v);
+    /* The host may rely on a core's last drain and barrier, which no run here shows. */
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned core = 0; core < WG_CORES; core++)
+            if (v->last[i][core])
+                v->w->site[v->last[i][core] - 1].kept = true;
+    const bool ok = !v->costs->table.failed && !v->costs->chain.failed && !v->w->failed;
+    wg_costs_free(v->costs);
+    free(v->costs);
+    v->costs = NULL;
+    return ok;
 }
 
 /* ---- The program without a wait --------------------------------------------------------------------------------- */
 
-/* A wait, and its replacement. */
-typedef struct change {
-    const wg_wait_site *site; /* NULL: the unchanged program */
-    uint32_t word;            /* 0: nothing */
-} change;
-
-typedef struct changed {
-    wg_tasm_word *stream;
-    uint32_t at, original; /* in L1; at 0: nothing was changed there */
-} changed;
-
-static bool change_stream(wg_session *v, const change *c, changed *done)
+static bool change_stream(wg_session *v, const wg_wait_change *c, wg_wait_changed *done)
 {
     unsigned thread = c->site->agent - WG_AGENT_THREAD0;
     wg_tasm_stream *stream = &v->tasm.stream[thread];
@@ -158,12 +192,12 @@ static bool change_stream(wg_session *v, const change *c, changed *done)
     return found;
 }
 
-static bool change_code(wg_session *v, const change *c, changed *done)
+bool wg_wait_change_code(wg_device *dev, const wg_wait_change *c, wg_wait_changed *done)
 {
     const wg_wait_site *site = c->site;
     const uint32_t pc = site->reads ? site->branch : site->pc;
     uint32_t word, to = NOP;
-    if (pc >= wg_l1_bytes(v->dev) || wg_read(v->dev, pc, &word, 4) != WG_OK)
+    if (pc >= wg_l1_bytes(dev) || wg_read(dev, pc, &word, 4) != WG_OK)
         return false;
     if (wg_track_is_thread(site->agent) && (!wg_rv_is_ttinsn(word) || wg_ttinsn_decode(word) != site->word))
         return false; /* an expander produced it */
@@ -176,17 +210,18 @@ static bool change_code(wg_session *v, const change *c, changed *done)
         to = wg_ttinsn_encode(c->word);
     done->at = pc;
     done->original = word;
-    return wg_write(v->dev, pc, &to, 4) == WG_OK;
+    return wg_write(dev, pc, &to, 4) == WG_OK;
+}
+
+void wg_wait_restore_code(wg_device *dev, const wg_wait_changed *done)
+{
+    if (done->at)
+        wg_write(dev, done->at, &done->original, 4);
 }
 
 /* ---- One run ------------------------------------------------------------------------------------------------------ */
 
-typedef struct outcome {
-    bool ran, good;
-    uint64_t cycles, results; /* results: a hash */
-} outcome;
-
-static bool any_race(const wg_session *v)
+bool wg_waits_any_race(const wg_session *v)
 {
     for (size_t i = 0; i < wg_races_count(v->races); i++)
         if (wg_race_severity(wg_races_at(v->races, i)->kind) > WG_SEVERITY_NOTE)
@@ -194,21 +229,20 @@ static bool any_race(const wg_session *v)
     return false;
 }
 
-static outcome run_changed(wg_session *s, const change *c, uint64_t seed, wg_text *error)
+static wg_wait_outcome run_changed(void *of, const wg_wait_change *c, uint64_t seed, wg_text *error)
 {
-    wg_session v;
-    changed done = {0};
-    outcome o = {0};
+    wg_session v, *s = of;
+    wg_wait_changed done = {0};
+    wg_wait_outcome o = {0};
     bool begun = wg_again_begin(&v, s, seed, NULL, error);
     if (begun && c->site)
-        begun = WG_IS_HOST_PC(c->site->pc) ? change_stream(&v, c, &done) : change_code(&v, c, &done);
+        begun = WG_IS_HOST_PC(c->site->pc) ? change_stream(&v, c, &done) : wg_wait_change_code(v.dev, c, &done);
     if (begun && wg_drive_silently(&v)) {
         o.ran = true;
         o.cycles = wg_cycle(v.dev);
-        o.good = v.ended == s->ended && !any_race(&v) && wg_finding_count(v.dev) <= wg_finding_count(s->dev) &&
+        o.good = v.ended == s->ended && !wg_waits_any_race(&v) && wg_finding_count(v.dev) <= wg_finding_count(s->dev) &&
                  wg_races_forgotten(v.races) <= wg_races_forgotten(s->races) && wg_again_values_hold(&v);
-        if (done.at)
-            wg_write(v.dev, done.at, &done.original, 4);
+        wg_wait_restore_code(v.dev, &done);
         o.results = o.good ? wg_again_registers(v.dev, wg_again_hash(v.dev)) : 0;
     }
     wg_again_end(&v);
@@ -217,7 +251,7 @@ static outcome run_changed(wg_session *s, const change *c, uint64_t seed, wg_tex
 }
 
 typedef struct judge {
-    wg_session *s;
+    const wg_waits_of *of;
     uint64_t spent;
     uint64_t cycles, results; /* of the unchanged program */
     wg_text *error;
@@ -226,10 +260,11 @@ typedef struct judge {
 typedef enum verdict { GOOD, BAD, UNKNOWN } verdict;
 
 /* Does the program behave the same with this change, under every timing? *cycles: of the unperturbed run. */
-static verdict try_change(judge *g, const change *c, uint64_t *cycles)
+static verdict try_change(judge *g, const wg_wait_change *c, uint64_t *cycles)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        outcome o = g->spent < g->s->verify_cycles ? run_changed(g->s, c, seed, g->error) : (outcome){0};
+        const wg_waits_of *of = g->of;
+        wg_wait_outcome o = g->spent < of->s->verify_cycles ? of->run(of->of, c, seed, g->error) : (wg_wait_outcome){0};
         g->spent += o.cycles;
         if (!o.ran)
             return UNKNOWN;
@@ -247,7 +282,7 @@ static verdict try_change(judge *g, const change *c, uint64_t *cycles)
 
 static void try_narrower(judge *g, wg_wait_site *site)
 {
-    uint32_t word = site->word, conditions = wg_wait_conditions(wg_arch_of(g->s->desc.arch), word);
+    uint32_t word = site->word, conditions = wg_wait_conditions(wg_arch_of(g->of->s->desc.arch), word);
     uint64_t cycles = g->cycles;
     if (wg_opcode(word) != WG_OPCODE_STALLWAIT)
         return;
@@ -259,10 +294,10 @@ static void try_narrower(judge *g, wg_wait_site *site)
         if ((!is_condition && !is_block) || (is_condition && conditions == mask) ||
             (is_block && !WG_GET(STALLWAIT, stall_res, less)))
             continue;
-        if (try_change(g, &(change){site, less}, &cycles) != GOOD)
+        if (try_change(g, &(wg_wait_change){site, less}, &cycles) != GOOD)
             continue;
         word = less;
-        conditions = wg_wait_conditions(wg_arch_of(g->s->desc.arch), word);
+        conditions = wg_wait_conditions(wg_arch_of(g->of->s->desc.arch), word);
         site->saves = (int64_t)g->cycles - (int64_t)cycles;
     }
     if (word != site->word) {
@@ -313,9 +348,10 @@ static bool can_tell(const wg_session *s, const wg_wait_site *site)
 static void judge_site(judge *g, wg_wait_site *site)
 {
     uint64_t cycles = 0;
-    if (site->kept || !can_tell(g->s, site))
+    site->by_rule = site->kept || !can_tell(g->of->s, site);
+    if (site->by_rule)
         return;
-    switch (try_change(g, &(change){.site = site}, &cycles)) {
+    switch (try_change(g, &(wg_wait_change){.site = site}, &cycles)) {
     case UNKNOWN: site->is = WG_WAITS_UNTRIED; break;
     case BAD:
         site->is = WG_WAITS_NEEDED;
@@ -330,32 +366,14 @@ static void judge_site(judge *g, wg_wait_site *site)
 }
 
 /* Runs the unchanged program, and records its waits. */
-static bool collect(wg_session *s, wg_waits *w, uint64_t seed, wg_text *error)
+static bool collect(void *of, wg_waits *w, uint64_t seed, wg_text *error)
 {
-    wg_session v;
-    wg_costs *costs = wg_calloc(1, sizeof *costs);
-    w->first = seed == 0;
-    bool ok = wg_again_begin(&v, s, seed, NULL, error) && costs;
-    w->dev = v.dev;
-    if (ok) {
-        wg_costs_begin(costs, 0, 0);
-        costs->to = UINT64_MAX;
-        ok = wg_observe(v.dev, WG_COSTS_EVENTS, wg_costs_event, costs, NULL) == WG_OK &&
-             wg_observe(v.dev, WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_CORE_REQUEST), on_event, w, NULL) ==
-                 WG_OK &&
-             wg_drive_silently(&v);
-    }
-    if (ok) {
-        wg_costs_end(costs, wg_cycle(v.dev));
-        add_thread_waits(w, costs);
-    }
-    w->dev = NULL;
-    ok = ok && !w->failed && !costs->table.failed && !costs->chain.failed;
-    if (!ok && !error->size)
-        wg_textf(error, "waitgate: --waits: out of memory\n");
-    if (costs)
-        wg_costs_free(costs);
-    free(costs);
+    wg_session v, *s = of;
+    wg_waits_watch watch = {0};
+    bool ok =
+        wg_again_begin(&v, s, seed, NULL, error) && wg_waits_watch_begin(&watch, w, s, v.dev) && wg_drive_silently(&v);
+    if (!wg_waits_watch_end(&watch))
+        ok = false;
     wg_again_end(&v);
     return ok;
 }
@@ -370,44 +388,56 @@ static int by_gain(const void *left, const void *right)
     return a->pc < b->pc ? -1 : a->pc > b->pc;
 }
 
+wg_waits *wg_waits_judged(const wg_waits_of *of, wg_text *error)
+{
+    wg_waits *w = wg_calloc(1, sizeof *w);
+    judge g = {.of = of, .cycles = of->cycles, .error = error};
+    bool ok = w != NULL;
+    if (ok)
+        w->why_not = of->why_not;
+    for (uint64_t seed = 0; ok && !w->why_not && seed < SEEDS; seed++) {
+        w->first = seed == 0;
+        ok = of->collect(of->of, w, seed, error);
+    }
+    size_t waits = 0;
+    for (size_t i = 0; ok && i < w->count; i++)
+        if (is_wait(&w->site[i]))
+            w->site[waits++] = w->site[i];
+    if (ok)
+        w->count = waits;
+    if (ok && !w->why_not && w->count && try_change(&g, &(wg_wait_change){0}, &g.cycles) != GOOD)
+        w->why_not = "its results or findings depend on the timing, or --verify allows too few cycles";
+    for (size_t i = 0; ok && !w->why_not && i < w->count && !error->size; i++)
+        judge_site(&g, &w->site[i]);
+    if (ok && !error->size) {
+        if (w->count)
+            qsort(w->site, w->count, sizeof *w->site, by_gain);
+        return w;
+    }
+    if (!error->size)
+        wg_textf(error, "waitgate: --waits: out of memory\n");
+    wg_waits_free(w);
+    return NULL;
+}
+
 bool wg_waits_judge(wg_session *s, wg_text *error)
 {
     if (!s->args->value[WG_OPT_WAITS])
         return true;
-    wg_waits *w = s->waits = wg_calloc(1, sizeof *w);
-    judge g = {.s = s, .cycles = wg_cycle(s->dev), .error = error};
-    if (!w) {
-        wg_textf(error, "waitgate: out of memory\n");
-        return false;
-    }
+    wg_waits_of of = {.of = s, .s = s, .cycles = wg_cycle(s->dev), .collect = collect, .run = run_changed};
     if (s->ended != WG_ENDED_DONE && s->ended != WG_ENDED_UNTIL)
-        w->why_not = "the run does not end by itself";
-    else if (any_race(s))
-        w->why_not = "the program has races; what a wait is for shows only without them";
+        of.why_not = "the run does not end by itself";
+    else if (wg_waits_any_race(s))
+        of.why_not = "the program has races; what a wait is for shows only without them";
     /* The waits are collected in SEEDS runs that --verify does not count. */
-    const uint64_t collecting = SEEDS * g.cycles;
+    const uint64_t collecting = SEEDS * of.cycles;
     wg_meter meter = wg_meter_begin(
         "trying waits", 0, s->verify_cycles < UINT64_MAX - collecting ? s->verify_cycles + collecting : UINT64_MAX);
     s->meter = &meter;
-    bool ok = true;
-    for (uint64_t seed = 0; ok && !w->why_not && seed < SEEDS; seed++)
-        ok = collect(s, w, seed, error);
-    size_t waits = 0;
-    for (size_t i = 0; i < w->count; i++)
-        if (is_wait(&w->site[i]))
-            w->site[waits++] = w->site[i];
-    w->count = waits;
-    if (ok && !w->why_not && w->count && try_change(&g, &(change){0}, &g.cycles) != GOOD)
-        w->why_not = "its results depend on the timing, or --verify allows too few cycles";
-    for (size_t i = 0; ok && !w->why_not && i < w->count && !error->size; i++)
-        judge_site(&g, &w->site[i]);
+    s->waits = wg_waits_judged(&of, error);
     wg_meter_end(&meter);
     s->meter = NULL;
-    if (!ok)
-        return false;
-    if (w->count)
-        qsort(w->site, w->count, sizeof *w->site, by_gain);
-    return !error->size;
+    return s->waits;
 }
 
 void wg_waits_free(wg_waits *w)
@@ -421,10 +451,10 @@ void wg_waits_free(wg_waits *w)
 
 static const char *const verdicts[WG_WAITS_VERDICTS] = {"needed", "free", "remove", "narrower", "not-tried"};
 
-static void wait_text(wg_session *s, const wg_wait_site *site, uint32_t word, char *room, size_t bytes)
+static void wait_text(const wg_wait_site *site, uint32_t word, char *room, size_t bytes)
 {
     if (wg_track_is_thread(site->agent))
-        wg_disassemble(s->desc.arch, word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
+        wg_disassemble(site->s->desc.arch, word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
     else
         snprintf(room, bytes, "%s",
                  site->drain   ? "drain (tensix_sync)"
@@ -432,11 +462,11 @@ static void wait_text(wg_session *s, const wg_wait_site *site, uint32_t word, ch
                                : "fence");
 }
 
-static void advice(wg_session *s, const wg_wait_site *site, wg_text *out)
+static void advice(const wg_wait_site *site, wg_text *out)
 {
     char text[WG_DIS_MAX];
     if (site->is == WG_WAITS_NARROWER) {
-        wait_text(s, site, site->narrower, text, sizeof text);
+        wait_text(site, site->narrower, text, sizeof text);
         wg_textf(out, "enough: %s", text);
     } else {
         wg_textf(out, "not needed%s", site->is == WG_WAITS_FREE ? "; there was never anything to wait for" : "");
@@ -447,16 +477,15 @@ static void advice(wg_session *s, const wg_wait_site *site, wg_text *out)
         wg_textf(out, "; saves nothing here");
 }
 
-void wg_report_waits(wg_session *s, wg_text *out)
+void wg_report_waits(const wg_waits *w, wg_text *out)
 {
-    const wg_waits *w = s->waits;
-    size_t count[WG_WAITS_VERDICTS] = {0};
+    size_t by_rule = 0, count[WG_WAITS_VERDICTS] = {0};
     if (w->why_not) {
         wg_textf(out, "\nWaits were not judged: %s.\n", w->why_not);
         return;
     }
     for (size_t i = 0; i < w->count; i++)
-        count[w->site[i].is]++;
+        count[w->site[i].is]++, by_rule += w->site[i].by_rule;
     size_t listed = count[WG_WAITS_FREE] + count[WG_WAITS_REMOVE] + count[WG_WAITS_NARROWER];
     if (listed)
         wg_textf(
@@ -469,22 +498,22 @@ void wg_report_waits(wg_session *s, wg_text *out)
         char where[256], text[WG_DIS_MAX];
         if (site->is == WG_WAITS_NEEDED || site->is == WG_WAITS_UNTRIED)
             continue;
-        wait_text(s, site, site->word, text, sizeof text);
+        wait_text(site, site->word, text, sizeof text);
         wg_textf(out, "  %s at %s: %s\n    ", wg_agent_name(site->agent),
-                 wg_place(s, site->core, site->pc, where, sizeof where), text);
-        advice(s, site, out);
+                 wg_place(site->s, site->core, site->pc, where, sizeof where), text);
+        advice(site, out);
         wg_textf(out, ".\n");
     }
-    wg_textf(out, "%s%zu of %zu waits are needed as they are.\n", listed ? "" : "\n", count[WG_WAITS_NEEDED], w->count);
+    wg_textf(out, "%s%zu of %zu waits are needed as they are", listed ? "" : "\n", count[WG_WAITS_NEEDED], w->count);
+    wg_textf(out, by_rule ? ", %zu of them by rule: runs cannot tell (docs/races.md).\n" : ".\n", by_rule);
     if (count[WG_WAITS_UNTRIED])
         wg_textf(out,
                  "%zu were not tried: an expander makes them, they are not in L1, or --verify allows too few cycles.\n",
                  count[WG_WAITS_UNTRIED]);
 }
 
-void wg_report_waits_json(wg_session *s, wg_json *j)
+void wg_report_waits_json(const wg_waits *w, wg_json *j)
 {
-    const wg_waits *w = s->waits;
     if (w->why_not)
         wg_json_text(j, "waits_not_judged", w->why_not);
     wg_json_open(j, "waits", '[');
@@ -494,19 +523,20 @@ void wg_report_waits_json(wg_session *s, wg_json *j)
         char text[WG_DIS_MAX], number[32];
         wg_json_open(j, NULL, '{');
         wg_json_text(j, "who", wg_agent_name(site->agent));
-        wait_text(s, site, site->word, text, sizeof text);
+        wait_text(site, site->word, text, sizeof text);
         wg_json_text(j, "instruction", text);
         wg_json_hex(j, "pc", site->pc);
-        if (wg_session_source(s, site->core, site->pc, &source) && source.file) {
+        if (wg_session_source(site->s, site->core, site->pc, &source) && source.file) {
             wg_json_text(j, "file", source.file);
             wg_json_uint(j, "line", source.line);
         }
         wg_json_text(j, "verdict", verdicts[site->is]);
+        wg_json_bool(j, "by_rule", site->by_rule);
         wg_json_uint(j, "executed", site->executed);
         if (wg_track_is_thread(site->agent))
             wg_json_uint(j, "held", site->held);
         if (site->is == WG_WAITS_NARROWER) {
-            wait_text(s, site, site->narrower, text, sizeof text);
+            wait_text(site, site->narrower, text, sizeof text);
             wg_json_text(j, "enough", text);
         }
         snprintf(number, sizeof number, "%lld", (long long)site->saves);

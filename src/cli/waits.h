@@ -5,6 +5,8 @@
  *     every executed wait ──removed──► run again under check, under several timings
  *                                  no report, the same results: it is not needed
  *     a STALLWAIT that is needed ──a bit of a mask less──► the same: it could be narrower
+ *
+ * Of a chip (chip_waits.c), a wait is changed in all tiles that run its program.
  */
 #ifndef WG_CLI_WAITS_H
 #define WG_CLI_WAITS_H
@@ -24,10 +26,14 @@ typedef struct wg_wait_site {
     uint8_t agent; /* a thread, or a core for its fences and drains */
     uint8_t core;  /* whose program pc belongs to; WG_CORES: the host */
     uint32_t pc, word;
+    wg_session *s;                     /* of the first tile that executes it */
+    const wg_elf *program;             /* NULL: the host's */
     bool drain;                        /* the load that waits until the thread is idle: tensix_sync */
     bool reads;                        /* a load from a NIU … */
     uint32_t branch;                   /* … in a loop that ends with this branch: a barrier; 0: in none, no wait */
-    bool kept;                         /* needed for a reason that runs do not show */
+    size_t first;                      /* 1 + the site of another load in this loop, which stands for both; 0: none */
+    bool kept;                         /* needed for a reason that runs do not show … */
+    bool by_rule;                      /* … for that one, or since they cannot tell (can_tell()) */
     uint64_t executed, held;           /* held: cycles; of a thread's waits only */
     uint64_t executed_ever, held_ever; /* the same, of all timings together */
     wg_wait_is is;
@@ -36,7 +42,6 @@ typedef struct wg_wait_site {
 } wg_wait_site;
 
 typedef struct wg_waits {
-    wg_device *dev; /* of the present run */
     wg_wait_site *site;
     size_t count, room;
     const char *why_not; /* reason why no wait was judged; NULL: they were */
@@ -44,9 +49,51 @@ typedef struct wg_waits {
     bool failed;         /* out of memory */
 } wg_waits;
 
-bool wg_waits_judge(wg_session *s, wg_text *error);
+/* Records the waits of a tile during a run. */
+typedef struct wg_waits_watch {
+    wg_waits *w;
+    wg_session *s;  /* of the run that is reported */
+    wg_device *dev; /* of this one */
+    wg_costs *costs;
+    size_t last[2][WG_CORES]; /* 1 + the site of each core's last drain, and of its last barrier; 0: none */
+} wg_waits_watch;
+bool wg_waits_watch_begin(wg_waits_watch *v, wg_waits *w, wg_session *s, wg_device *dev);
+bool wg_waits_watch_end(wg_waits_watch *v); /* false: out of memory */
+
+/* A wait, and its replacement. */
+typedef struct wg_wait_change {
+    const wg_wait_site *site; /* NULL: the unchanged program */
+    uint32_t word;            /* 0: nothing */
+} wg_wait_change;
+typedef struct wg_wait_changed {
+    wg_tasm_word *stream;
+    uint32_t at, original; /* in L1; at 0: nothing was changed there */
+} wg_wait_changed;
+bool wg_wait_change_code(wg_device *dev, const wg_wait_change *c, wg_wait_changed *done);
+void wg_wait_restore_code(wg_device *dev, const wg_wait_changed *done);
+
+typedef struct wg_wait_outcome {
+    bool ran, good;
+    uint64_t cycles, results; /* results: a hash */
+} wg_wait_outcome;
+
+/* What is judged: a tile or a chip. */
+typedef struct wg_waits_of {
+    void *of;
+    wg_session *s;       /* with the command's arguments */
+    uint64_t cycles;     /* of the run */
+    const char *why_not; /* NULL: its waits can be judged */
+    bool (*collect)(void *of, wg_waits *w, uint64_t seed, wg_text *error);
+    wg_wait_outcome (*run)(void *of, const wg_wait_change *c, uint64_t seed, wg_text *error);
+} wg_waits_of;
+/* Any race but a note, of a run that has ended. */
+bool wg_waits_any_race(const wg_session *s);
+/* NULL: out of memory, or `error` says what else. Freed by the caller. */
+wg_waits *wg_waits_judged(const wg_waits_of *of, wg_text *error);
+
+bool wg_waits_judge(wg_session *s, wg_text *error); /* of a tile alone */
 void wg_waits_free(wg_waits *w);
-void wg_report_waits(wg_session *s, wg_text *out);
-void wg_report_waits_json(wg_session *s, wg_json *j);
+void wg_report_waits(const wg_waits *w, wg_text *out);
+void wg_report_waits_json(const wg_waits *w, wg_json *j);
 
 #endif

@@ -104,6 +104,8 @@ static const char *fixed_insn(wg_arch_id arch, uint32_t word)
     const wg_isa_insn *insn = wg_isa_decode(arch, word);
     if (!insn || insn->unit >= WG_UNIT_COUNT || !wg_units[insn->unit])
         return "takes one cycle";
+    if (wg_units[insn->unit]->agent == WG_AGENT_VECTOR)
+        return "enters the Vector Unit in its own cycle; only its completion is scaled";
     return wg_cost_fixed(wg_units[insn->unit]->agent);
 }
 
@@ -236,6 +238,9 @@ static bool plan_item(subject *u, const char *item, size_t length, wg_text *note
         if (why)
             wg_textf(error, "waitgate: --what-if: %s cannot be scaled: %s %s\n", agents[i].name,
                      wg_agent_name(agents[i].agent), why);
+        if (agents[i].agent == WG_AGENT_VECTOR)
+            wg_textf(note, "%sits instructions enter one per cycle; only their completion is scaled",
+                     note->size ? "; " : "");
         for (unsigned k = 0; k < u->of.tiles; k++)
             u->plan[k].what_if.agent[agents[i].agent] = factor;
         return !why;

@@ -126,6 +126,7 @@ wg_status wg_device_what_if(wg_device *dev, const wg_what_if *w)
     free(dev->scaled_arch);
     dev->scaled_arch = own;
     dev->tile->what_if = w && scales_agents(w) ? w : NULL;
+    memset(dev->tile->carry, 0, sizeof dev->tile->carry);
     wg_fast_update(dev->tile);
     wg_poll_reset(dev->tile);
     return WG_OK;
@@ -168,15 +169,49 @@ const char *wg_cost_fixed(unsigned agent)
     }
 }
 
+static const wg_scaled_pc *place_of(const wg_what_if *w, unsigned core, uint32_t pc)
+{
+    const wg_scaled_pc key = {.pc = pc, .core = (uint8_t)core};
+    return w->places ? bsearch(&key, w->place, w->places, sizeof key, wg_scaled_pc_order) : NULL;
+}
+
 uint32_t wg_takes_scaled(const wg_what_if *w, unsigned agent, unsigned core, uint32_t pc, uint32_t cycles,
                          uint32_t least)
 {
-    const wg_scaled_pc key = {.pc = pc, .core = (uint8_t)core};
-    const wg_scaled_pc *found = w->places ? bsearch(&key, w->place, w->places, sizeof key, wg_scaled_pc_order) : NULL;
+    const wg_scaled_pc *found = place_of(w, core, pc);
     uint64_t to = scale(cycles, w->agent[agent]);
     if (found)
         to = scale(to, found->factor);
     if (to < least)
         to = cycles < least ? cycles : least;
     return to < UINT32_MAX ? (uint32_t)to : UINT32_MAX;
+}
+
+/* In thousandths of a cycle. */
+static int64_t cost_of(const wg_what_if *w, unsigned agent, unsigned core, uint32_t pc, uint32_t cycles)
+{
+    const wg_scaled_pc *found = place_of(w, core, pc);
+    const uint64_t cost = (uint64_t)cycles * w->agent[agent];
+    return (int64_t)(found ? scale(cost, found->factor) : cost);
+}
+
+uint32_t wg_takes_carried(const wg_what_if *w, wg_carry *carry, unsigned agent, unsigned core, uint32_t pc,
+                          uint32_t cycles, uint32_t least)
+{
+    enum { DEBT_MOST = 8 * WG_FACTOR_ONE }; /* a wait that cannot be shortened is not made up for much later */
+    const int64_t cost = cost_of(w, agent, core, pc, cycles);
+    if (cost == (int64_t)cycles * WG_FACTOR_ONE)
+        return cycles;
+    int64_t due = cost + carry->rest, to = due > 0 ? due / WG_FACTOR_ONE : 0;
+    if (to < least)
+        to = cycles < least ? cycles : least;
+    due -= to * WG_FACTOR_ONE;
+    carry->rest = (int32_t)(due > -DEBT_MOST ? due : -DEBT_MOST);
+    return (uint32_t)to;
+}
+
+uint32_t wg_result_carried(const wg_what_if *w, const wg_carry *carry, unsigned core, uint32_t pc, uint32_t cycles)
+{
+    wg_carry left = {.rest = carry->rest > 0 ? carry->rest : 0};
+    return wg_takes_carried(w, &left, core, core, pc, cycles, 0);
 }

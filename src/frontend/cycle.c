@@ -8,11 +8,21 @@
 #include "frontend/gate.h"
 #include "report/touch.h"
 
-void wg_frontends(wg_tile *t, unsigned due)
+/*
+ * The Matrix Unit takes an instruction per cycle. If its instructions, or those of a line, are scaled to less, more than one
+ * passes in a cycle.
+ */
+void wg_gate_passed_scaled(wg_tile *t, const wg_insn *head)
+{
+    const unsigned thread = head->thread;
+    if (head->unit == WG_UNIT_MATRIX &&
+        !wg_takes_carried(t->what_if, &t->carry[WG_CORES + thread], WG_AGENT_MATRIX, head->source, head->pc, 1, 0))
+        t->passed_free |= (uint8_t)(1u << thread);
+}
+
+static void round_of(wg_tile *t, unsigned due)
 {
     wg_schedule *s = &t->sched;
-    if (wg_fast_frontends(t, due))
-        return;
     wg_touch_by_nobody(t);
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (due >> i & 1) {
@@ -36,4 +46,16 @@ void wg_frontends(wg_tile *t, unsigned due)
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (due >> i & 1)
             wg_schedule_thread(t, &t->frontend[i], i);
+}
+
+void wg_frontends(wg_tile *t, unsigned due)
+{
+    if (wg_fast_frontends(t, due))
+        return;
+    do {
+        t->sched.phase = WG_PHASE_LATCHES;
+        t->passed_free = 0;
+        round_of(t, due);
+        due = t->passes_free = t->passed_free;
+    } while (due);
 }

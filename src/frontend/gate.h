@@ -81,9 +81,14 @@ static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned thread, uns
         wg_wake_idle_watchers(&t->sched);
 }
 
+/* In a run with scaled durations: does the head take no time at its gate? */
+void wg_gate_passed_scaled(wg_tile *t, const wg_insn *head);
+
 WG_STAGE void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
 {
     unsigned entry = f->down[f->down_head % WG_DOWN_RING];
+    if (observed && __builtin_expect(t->what_if != NULL, 0))
+        wg_gate_passed_scaled(t, head);
     wg_gate_left(t, f, head->thread, entry);
     if (observed && t->perturbed && wg_gate_count(f))
         f->accept_at = t->sched.now + 1 +

@@ -45,10 +45,14 @@ struct wg_tile {
     const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
-    uint64_t watched;          /* event kinds that are observed */
-    uint64_t limit;            /* the run ends before this cycle; until then nobody outside reads L1 */
-    uint64_t ahead_limit;      /* cores run ahead with private work up to this cycle */
-    uint64_t horizon;          /* everything that arrives from outside before this cycle is known */
+    wg_carry
+        carry[WG_CORES + WG_THREADS]; /* of scaled cores; at the gates, of scaled instructions of the Matrix Unit */
+    uint8_t passed_free,
+        passes_free;      /* threads whose head has taken no time at its gate; whose next one may pass, too */
+    uint64_t watched;     /* event kinds that are observed */
+    uint64_t limit;       /* the run ends before this cycle; until then nobody outside reads L1 */
+    uint64_t ahead_limit; /* cores run ahead with private work up to this cycle */
+    uint64_t horizon;     /* everything that arrives from outside before this cycle is known */
     bool lockstep;
     uint32_t fast, fast_wanted; /* shortcuts that may be taken now, and in general (machine/fast.h) */
     uint64_t fast_uses[WG_SHORTCUTS_MOST],
@@ -111,6 +115,14 @@ wg_route wg_tile_route(wg_tile *t, unsigned core, uint32_t address, bool is_writ
 static inline bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
 {
     return t->regions.memory.queue[core][wg_queue_of(path, index)].count <= t->timing->path[path].travel;
+}
+
+/* How long a core's load or atomic travels there, or back. */
+static inline uint32_t wg_load_travels(wg_tile *t, unsigned core, uint32_t pc, uint32_t cycles)
+{
+    return __builtin_expect(t->what_if != NULL, 0)
+               ? wg_takes_carried(t->what_if, &t->carry[core], core, core, pc, cycles, 1)
+               : cycles;
 }
 
 /* One cycle's phases for all agents that are due (time.md rule 2). */

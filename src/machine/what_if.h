@@ -67,4 +67,15 @@ struct wg_arch *wg_what_if_arch(const struct wg_arch *plain, wg_profile profile,
 uint32_t wg_takes_scaled(const wg_what_if *w, unsigned agent, unsigned core, uint32_t pc, uint32_t cycles,
                          uint32_t least);
 
+/* What a core, or a thread at its gate, has taken less than it should have (or more: negative), in thousandths of a cycle. */
+typedef struct wg_carry {
+    int32_t rest;
+    uint32_t free_jumps; /* in a row, that took no time */
+} wg_carry;
+/* wg_takes_scaled(), but fractions of a cycle and what `least` adds are carried over to what comes next. */
+uint32_t wg_takes_carried(const wg_what_if *w, wg_carry *carry, unsigned agent, unsigned core, uint32_t pc,
+                          uint32_t cycles, uint32_t least);
+/* When a core's result is there: the same, without changing what is carried over. */
+uint32_t wg_result_carried(const wg_what_if *w, const wg_carry *carry, unsigned core, uint32_t pc, uint32_t cycles);
+
 #endif

@@ -30,17 +30,32 @@ static void catch_up(wg_konata *k)
         k->cycle = k->now;
 }
 
+static void put(wg_konata *k, char letter) { wg_sink_bytes(k->out, &letter, 1); }
+static void put_number(wg_konata *k, uint64_t value)
+{
+    put(k, '\t');
+    wg_sink_number(k->out, value);
+}
+
 static void line(wg_konata *k, char command, uint64_t a, uint64_t b, uint64_t c)
 {
     catch_up(k);
-    wg_sink_printf(k->out, "%c\t%llu\t%llu\t%llu\n", command, (unsigned long long)a, (unsigned long long)b,
-                   (unsigned long long)c);
+    put(k, command);
+    put_number(k, a);
+    put_number(k, b);
+    put_number(k, c);
+    put(k, '\n');
 }
 
 static void stage_line(wg_konata *k, char command, uint64_t number, unsigned lane, char stage)
 {
     catch_up(k);
-    wg_sink_printf(k->out, "%c\t%llu\t%u\t%c\n", command, (unsigned long long)number, lane, stage);
+    put(k, command);
+    put_number(k, number);
+    put_number(k, lane);
+    put(k, '\t');
+    put(k, stage);
+    put(k, '\n');
 }
 
 /* Writes the ends that are due before `cycle`, in their order. */
@@ -111,6 +126,20 @@ static void retire_parent(wg_konata *k, unsigned thread, unsigned expander)
         retire(k, i, RETIRED);
 }
 
+static const wg_konata_text *text_of(wg_konata *k, const wg_event *e, unsigned thread, unsigned core)
+{
+    wg_konata_text *t = &k->text[(e->pc >> 2 ^ e->word * 0x9E3779B1u >> 20) % WG_KONATA_TEXTS];
+    if (!t->used || t->pc != e->pc || t->word != e->word || t->core != core || t->thread != thread) {
+        *t = (wg_konata_text){
+            .used = true, .pc = e->pc, .word = e->word, .core = (uint8_t)core, .thread = (uint8_t)thread};
+        const char *insn = wg_sink_insn(&k->words, WG_AGENT_THREAD0 + thread, e->pc, e->word, t->insn, sizeof t->insn);
+        if (insn != t->insn)
+            snprintf(t->insn, sizeof t->insn, "%s", insn);
+        wg_sink_place(&k->words, core, e->pc, t->place, sizeof t->place);
+    }
+    return t;
+}
+
 static wg_konata_insn *enters(wg_konata *k, const wg_event *e, char at)
 {
     const unsigned thread = e->thread % 3, core = e->c < WG_CORES ? (unsigned)e->c : WG_CORES;
@@ -118,13 +147,21 @@ static wg_konata_insn *enters(wg_konata *k, const wg_event *e, char at)
     if (i->id)
         retire(k, i, LOST);
     *i = (wg_konata_insn){.id = e->id, .number = k->instructions++};
-    char room[160];
+    const wg_konata_text *text = text_of(k, e, thread, core);
     line(k, 'I', i->number, e->id, thread);
-    wg_sink_printf(k->out, "L\t%llu\t0\t%s\n", (unsigned long long)i->number,
-                   wg_sink_insn(&k->words, WG_AGENT_THREAD0 + thread, e->pc, e->word, room, sizeof room));
-    const char *place = wg_sink_place(&k->words, core, e->pc, room, sizeof room);
-    wg_sink_printf(k->out, "L\t%llu\t1\tthread %u, instruction %llu%s%s\n", (unsigned long long)i->number, thread,
-                   (unsigned long long)e->id, *place ? ", " : "", place);
+    put(k, 'L');
+    put_number(k, i->number);
+    wg_sink_text(k->out, "\t0\t");
+    wg_sink_text(k->out, text->insn);
+    wg_sink_text(k->out, "\nL");
+    put_number(k, i->number);
+    wg_sink_text(k->out, "\t1\tthread ");
+    wg_sink_number(k->out, thread);
+    wg_sink_text(k->out, ", instruction ");
+    wg_sink_number(k->out, e->id);
+    wg_sink_text(k->out, *text->place ? ", " : "");
+    wg_sink_text(k->out, text->place);
+    put(k, '\n');
     stage(k, i, at);
     return i;
 }

@@ -21,6 +21,15 @@ typedef struct wg_konata_end {
     char stage; /* 0: none */
 } wg_konata_end;
 
+/* The texts of an instruction at its place: looking them up costs more than the rest of its rows. */
+enum { WG_KONATA_TEXTS = 512 };
+typedef struct wg_konata_text {
+    uint32_t pc, word;
+    uint8_t core, thread;
+    bool used;
+    char insn[160], place[160];
+} wg_konata_text;
+
 typedef struct wg_konata {
     wg_sink_out *out;
     wg_sink_words words;
@@ -30,6 +39,7 @@ typedef struct wg_konata {
     uint64_t parent[3][2];                      /* those being expanded by the MOP and Replay Expanders; ids */
     uint64_t latch[3], post[8];                 /* numbers, plus 1; 0: none */
     wg_konata_end end[WG_KONATA_ENDS];
+    wg_konata_text text[WG_KONATA_TEXTS]; /* by pc and word */
 } wg_konata;
 #define WG_KONATA_EVENTS \
     (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_ISSUED) | \

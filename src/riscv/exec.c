@@ -240,29 +240,30 @@ static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigne
 }
 
 /*
- * The instruction has entered EX1 in cycle e: scales how long it occupies EX1, and for arithmetic when its result is there.
- * An instruction that only computes may take no time at all. A jump takes a cycle, so that no loop takes none. What memory
- * takes is scaled by path.
+ * The instruction has entered EX1 in cycle e: scales how long it occupies EX1, and when its result is there. It may take no
+ * time at all, unless it waits in EX1 for its cycle; but jumps take a cycle once in a while, so that a loop has an end.
  */
 static void scale_entered(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, uint32_t pc)
 {
+    enum { FREE_JUMPS = 256 };
     wg_core_run *run = &t->core[core].run;
-    const bool computes = wg_is_arithmetic(op) || (op->code >= WG_OP_DIV && op->code <= WG_OP_REMU) ||
-                          op->code == WG_OP_FP || op->code == WG_OP_FMOVE;
-    const bool passes = computes || (wg_is_branch(op->code) && run->pc == pc + 4);
-    if (run->halt || run->ex1.kind)
-        return;
-    if (run->at > e)
-        run->at = e + wg_takes_scaled(t->what_if, core, core, pc, (uint32_t)(run->at - e), passes ? 0 : 1);
+    wg_carry *carry = &t->carry[core];
+    const bool jumps = wg_is_branch(op->code) || op->code == WG_OP_JAL || op->code == WG_OP_JALR;
     const unsigned slot = (unsigned)((run->number - 1) % WG_RETIRE_RING);
     const uint64_t before = run->retired[(run->number - 2) % WG_RETIRE_RING];
-    if (!passes || run->filled[slot] == WG_NEVER || run->filled[slot] <= e)
+    if (run->halt || run->at <= e)
         return;
-    run->filled[slot] = e + wg_takes_scaled(t->what_if, core, core, pc, (uint32_t)(run->filled[slot] - e), 0);
-    if (before != WG_NEVER) {
-        const uint64_t next = before + wg_takes_scaled(t->what_if, core, core, pc, 1, 0);
-        run->retired[slot] = wg_max64(next, run->filled[slot]);
-    }
+    const uint32_t occupied = (uint32_t)(run->at - e);
+    const bool must = run->ex1.kind || (jumps && carry->free_jumps >= FREE_JUMPS);
+    const wg_carry had = *carry;
+    const uint32_t takes = wg_takes_carried(t->what_if, carry, core, core, pc, occupied, must ? 1 : 0);
+    carry->free_jumps = takes ? 0 : carry->free_jumps + jumps;
+    run->at = e + takes;
+    if (run->ex1.kind || run->filled[slot] == WG_NEVER || run->filled[slot] <= e)
+        return;
+    run->filled[slot] = e + wg_result_carried(t->what_if, &had, core, pc, (uint32_t)(run->filled[slot] - e));
+    if (before != WG_NEVER)
+        run->retired[slot] = wg_max64(before + wg_result_carried(t->what_if, &had, core, pc, 1), run->filled[slot]);
 }
 
 static inline bool ends_line(const wg_op *op) { return op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE; }

@@ -124,7 +124,7 @@ static inline uint64_t wg_lsu_bound(const wg_tile *t, unsigned core)
 {
     return t->core[core].run.loads ? wg_lsu_bound_busy(t, core) : WG_NEVER;
 }
-void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, const uint32_t value[4]);
+void wg_lsu_respond(wg_tile *t, wg_core_run *run, const wg_request *req, const uint32_t value[4]);
 uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size);
 void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
 

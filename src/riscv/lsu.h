@@ -81,7 +81,10 @@ static inline uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsign
         return wg_max64(at, k->ram_ready);
     if (s->path != WG_PATH_L1 || s->mask == 0xFFFF || !wg_sq_merging(t, k))
         return at;
-    const uint64_t patience = at + (k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31);
+    uint32_t timer = k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31;
+    if (__builtin_expect(t->what_if != NULL, 0))
+        timer = wg_result_carried(t->what_if, &(wg_carry){0}, (unsigned)(k - t->core), s->pc, timer);
+    const uint64_t patience = at + timer;
     if (i + 1 == k->run.sq_count)
         return patience;
     return wg_max64(at, wg_min64(patience, wg_sq_peek(&k->run, i + 1)->first));

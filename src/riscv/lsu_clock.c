@@ -98,6 +98,9 @@ static void report_unmapped(wg_tile *t, unsigned core, const wg_ex1 *x, bool han
                                                      : WG_REQ_ATOMIC);
 }
 
+/* What an answer of L1 takes at least. */
+static uint32_t soonest_back(const wg_tile *t) { return t->what_if ? 1 : t->timing->path[WG_PATH_L1].back; }
+
 /* A load or atomic leaves as a request. */
 static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
 {
@@ -154,7 +157,7 @@ static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
         u->word[x->rd] = WG_REQUEST_WORD(x->path, x->index, req.bytes, x->rd);
     }
     if (l->fills)
-        l->earliest = req.seen_at + t->timing->path[WG_PATH_L1].back;
+        l->earliest = req.seen_at + soonest_back(t);
 }
 
 /* The instruction in EX1 enters the load/store unit in the current cycle. Returns whether it used the mux. */
@@ -344,23 +347,22 @@ uint64_t wg_lsu_bound_busy(const wg_tile *t, unsigned core)
     for (unsigned i = 0; run->loads && i < WG_LOADS; i++)
         if (run->load[i].used && run->load[i].done == WG_NEVER && run->load[i].fills)
             /* an instruction that enters EX1 one cycle earlier looks the L0 cache up in the cycle of the fill */
-            bound = wg_min64(bound,
-                             wg_max64(run->load[i].earliest, t->sched.now + 1 + t->timing->path[WG_PATH_L1].back) - 1);
+            bound = wg_min64(bound, wg_max64(run->load[i].earliest, t->sched.now + 1 + soonest_back(t)) - 1);
     return bound;
 }
 
-void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, const uint32_t value[4])
+void wg_lsu_respond(wg_tile *t, wg_core_run *run, const wg_request *req, const uint32_t value[4])
 {
     wg_load *l = &run->load[req->tag % WG_LOADS];
     if (!l->used || l->done != WG_NEVER)
         return;
-    l->done = t->sched.now + t->timing->path[req->path].back;
+    uint32_t back = t->timing->path[req->path].back;
     wg_supersede(run, l->rd, l->number);
     if (req->kind == WG_REQ_ATOMIC) {
-        l->done += t->timing->atomic_extra;
+        back += t->timing->atomic_extra;
         run->r[l->rd] = value[0];
     } else if (req->path == WG_PATH_SYNC) {
-        l->done += wg_is_semaphore(req) ? 0 : t->timing->sync_extra;
+        back += wg_is_semaphore(req) ? 0 : t->timing->sync_extra;
         run->r[l->rd] = wg_load_value(value, 0, l->size);
     } else if (req->path == WG_PATH_L1) {
         memcpy(l->line, value, sizeof l->line);
@@ -369,6 +371,7 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
         run->r[l->rd] = wg_load_value(value, 0, l->size); /* the region returns only the requested bytes */
     }
     run->r[0] = 0;
+    l->done = t->sched.now + wg_load_travels(t, req->core, req->pc, back);
     wg_fill_retire(run, l->number, l->done);
 }
 

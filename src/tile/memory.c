@@ -39,8 +39,12 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_memory *m = &t->regions.memory;
     unsigned index = wg_queue_of(req->path, req->index);
     wg_request_queue *queue = &m->queue[req->core][index];
-    req->seen_at = t->sched.now + t->timing->path[req->path].travel +
-                   wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
+    const uint32_t travel = t->timing->path[req->path].travel;
+    req->seen_at =
+        t->sched.now +
+        (req->kind == WG_REQ_WRITE || wg_request_is_fetch(req) ? travel
+                                                               : wg_load_travels(t, req->core, req->pc, travel)) +
+        wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
     if (__builtin_expect(t->perturbed, 0))
         keep_behind(m, req);
     if (queue->count == WG_QUEUE_DEPTH) /* cannot happen: four loads plus a path's stages fit */

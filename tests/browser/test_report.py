@@ -156,6 +156,36 @@ def many_boxes(d):
         assert not b.complaints(), b.complaints()
 
 
+@test
+def far_out(d):
+    """Boxes narrower than a pixel: a column shows how its cycles were spent, and the critical path does not hide the tracks
+    between those it runs through."""
+    (d / "p.tasm").write_text(".thread 0\n .repeat 3000\n ttmuldmareg 0, 8, 1, 1\n ttsetdmareg 0, 7, 0, 8\n ttsetdmareg 0, 7, 0, 10\n"
+                              " ttstallwait STALL_THCON, THCON\n .endr\n")
+    path, data = report(d, d / "p.tasm")
+    track = next(t for t in data["tracks"] if t["name"] == "thread 0")
+    share, at = [0.0, 0.0], data["from"]
+    for length, what in zip(track["links"][::2], track["links"][1::2]):
+        share[data["kinds"][what]["cause"] == "issued"] += length
+    share = share[1] / sum(share)
+    assert 0.3 < share < 0.8, share
+    with Browser() as b:
+        b.open(path)
+        box = b.run("return waitgate.box('thread 0', arguments[0])", (data["from"] + data["to"]) // 2)
+        assert box["right"] - box["x"] < 1, box
+        width, path_colour, image = b.run("""const c = document.getElementById('canvas'), r = devicePixelRatio;
+            return [c.width, getComputedStyle(document.documentElement).getPropertyValue('--path').trim(),
+                    [...c.getContext('2d').getImageData(0, (arguments[0] + 3) * r, c.width, 15 * r).data]]""", box["y"])
+        pixels = [tuple(image[4 * (row * width + int(box["x"])):][:3]) for row in range(len(image) // 4 // width)]
+        green = sum(g > r and g > blue for r, g, blue in pixels)
+        assert abs(green / len(pixels) - share) < 0.15, (green, len(pixels), share)
+        assert pixels[-1][1] > pixels[-1][0] and pixels[0][0] > pixels[0][1], pixels     # work below, waits above
+        middle = [tuple(image[4 * (8 * width + x):][:3]) for x in range(width)]
+        assert middle.count(tuple(bytes.fromhex(path_colour[1:]))) < 0.1 * width, path_colour
+        shot(b, "far_out")
+        assert not b.complaints(), b.complaints()
+
+
 FRAME = """const times = [];
     for (let i = 0; i < 9; i++) { const t = performance.now(); waitgate.draw(); times.push(performance.now() - t); }
     return times.sort((a, b) => a - b)[4]"""

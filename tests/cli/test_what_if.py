@@ -93,13 +93,13 @@ COUNTERS = """.thread 0
 
 
 @test
-def an_instruction_is_in_its_unit_for_a_cycle(d):
-    """Waits for the Matrix Unit hold after SETRWC. At no cost it still occupies the unit for one cycle, so each wait
-    holds once."""
+def instructions_of_the_matrix_unit_pass_together(d):
+    """Waits for the Matrix Unit hold after SETRWC. At no cost it passes its gate together with the wait, which does not
+    hold."""
     before = length(d, "p.tasm", COUNTERS % "ttsetrwc 0, 0, 0, 0, 0, 0")
     after = length(d, "q.tasm", COUNTERS % "ttnop")
     cycles, runs = what_if([d / "p.tasm"], "matrix=0", "line:p.tasm:3=0")
-    assert cycles == before and [r["cycles"] for r in runs] == [after + 99] * 2, (before, after, runs)
+    assert cycles == before and all(abs(r["cycles"] - after) <= 1 for r in runs), (before, after, runs)
 
 
 HANDSHAKE = """.thread 0
@@ -137,6 +137,31 @@ def factor_one_changes_nothing(_):
                                           "dram", "l1", "sync", "gpr", "config", "registers", "fetch", "branch", "clear")]
         cycles, runs = what_if(files, ",".join(every), f"line:{name}.c:{line_of(files)}=1x")
         assert all(r["cycles"] == cycles and r["saves"] == 0 and r["results_equal"] for r in runs), (name, runs)
+
+
+LOOP = """.core T0
+    li   t0, %d
+    li   t4, 0x3000
+again:
+    %s
+    addi t0, t0, -1; bnez t0, again
+    sw   t0, 0(t4)
+stop:
+    j    stop
+.expect done
+.expect l1 0x3000 = 0
+"""
+
+
+@test
+def a_loop_at_half_its_cost(d):
+    """Instructions that take a cycle count, too, and what a core waits for loads from L1: a line at half its cost saves as
+    much as half of the iterations."""
+    for body in ("addi t1, t1, 3; xor t2, t1, t0", "lw t1, 64(t4); add t2, t1, t0", "slli t1, t0, 6; lw t1, 0(t1); add t2, t1, t0"):
+        before, after = length(d, "before.tasm", LOOP % (1600, body)), length(d, "after.tasm", LOOP % (800, body))
+        _, runs = what_if([d / "before.tasm"], "line:before.tasm:5=0.5,line:before.tasm:6=0.5", "t0=0.5")
+        for one in runs:
+            assert abs(one["saves"] - (before - after)) <= 0.02 * (before - after), (body, before, after, runs)
 
 
 BASES = {"brisc": "0x4000", "trisc0": "0x8000", "trisc1": "0x10000", "trisc2": "0x14000"}
@@ -209,6 +234,20 @@ def gelu_without_a_division(d):
     assert achieved > 300 and abs(predicted - achieved) <= 0.02 * achieved, (predicted, achieved)
 
 
+@test
+def fewer_passes_of_the_matrix_unit(d):
+    """The matrix product in four passes: at half the cost, and at a quarter, the line that multiplies takes as long as two
+    passes and one."""
+    def passes(n):
+        (d / f"{n}.bin").write_bytes(struct.pack("<5I", n, 0, 0, 0, 40))
+        return ["--load", f"0x20000={d}/{n}.bin", *sorted(EXAMPLES.glob("matmul.*.elf"))]
+    real = [json.loads(waitgate("run", "--json", *passes(n)).stdout)["cycles"] for n in (2, 1)]
+    line = line_with(ROOT / "examples/common/mvmul.h", "TTI_REPLAY(0, 17, 0, 0)")
+    cycles, runs = what_if(passes(4), f"line:mvmul.h:{line}=0.5", f"line:mvmul.h:{line}=0.25")
+    for expected, run_ in zip(real, runs):
+        assert cycles - expected > 1000 and abs(run_["cycles"] - expected) <= 0.02 * (cycles - expected), (real, runs)
+
+
 def line_of(files):
     """A line of the program that some core executes."""
     r = waitgate("profile", "--json", *files)
@@ -271,6 +310,10 @@ def what_cannot_be_scaled_says_so(d):
                          ("line:.tasm:3=0", "no instruction comes from line 3"), ("", "is not WHAT=FACTOR")):
         r = waitgate("profile", "--what-if", asked, program)
         assert r.returncode == 6 and words in r.stderr, (asked, r.returncode, r.stderr)
+    program.write_text(COUNTERS % "ttsfpnop")
+    for asked, words in (("vector=0.5", "its instructions enter one per cycle"), ("line:p.tasm:3=0.5", "SFPNOP enters the Vector Unit in its own cycle")):
+        r = waitgate("profile", "--what-if", asked, program)
+        assert r.returncode == 0 and words in r.stdout, (asked, r.stdout[-300:], r.stderr)
     r = waitgate("profile", "--what-if", "line:p.tasm:4=0", program)
     assert r.returncode == 0 and "Not scaled: STALLWAIT takes one cycle per instruction." in r.stdout, r.stdout
 

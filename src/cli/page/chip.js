@@ -9,15 +9,6 @@ const svg = (parent, tag, attributes, text) => {
   parent.append(e);
   return e;
 };
-// The cycles at work of a track in [a, b).
-const workIn = (t, a, b) => {
-  const until = cycle => {
-    const n = firstAfter(t, cycle);
-    if (n >= t.count) return t.work[t.count];
-    return t.work[n] + (t.work[n + 1] > t.work[n] ? Math.max(0, cycle - begin(t, n)) : 0);
-  };
-  return until(b) - until(a);
-};
 // A packet's way from router to router: NoC 0 goes right, then down; NoC 1 up, then left; both around the edges.
 const wayOf = (from, to, noc) => {
   const {width: w, height: h} = data.chip, way = [from];
@@ -96,7 +87,7 @@ const drawChip = () => {
   for (let n = 0; n < tiles.length; n++) {
     let best = 0, who = '';
     for (const t of tracksOf(tiles[n])) {
-      const share = workIn(t, a, b) / (b - a);
+      const share = spent(t, 'work', a, b) / (b - a);
       if (share > best) { best = share; who = t.name; }
     }
     busyOf[tiles[n].name] = best;

@@ -9,14 +9,17 @@ let current = 0, tracks = [], kinds = [], steps = [];
 const runOf = i => data.tiles ? run.tiles.find(t => t.x === tiles[i].x && t.y === tiles[i].y) : run;
 // Boxes follow each other without gap: each has a length, and begins where the one before it ends.
 const tracksOf = tile => tile.made = tile.made || tile.tracks.map((t, index) => {
-  const count = t.links.length / 2, edge = new Float64Array(count + 1), work = new Float64Array(count + 1), what = new Uint32Array(count);
+  const count = t.links.length / 2, edge = new Float64Array(count + 1), what = new Uint32Array(count);
+  const names = tile.kinds.map(colourName), so_far = {}; // cycles so far, by colour
+  for (const name of COLOURS) so_far[name] = new Float64Array(count + 1);
   edge[0] = data.from;
   for (let n = 0; n < count; n++) {
     edge[n + 1] = edge[n] + t.links[2 * n];
     what[n] = t.links[2 * n + 1];
-    work[n + 1] = work[n] + (WORK.includes(tile.kinds[what[n]].cause) ? t.links[2 * n] : 0); // cycles at work so far
+    for (const name of COLOURS) so_far[name][n + 1] = so_far[name][n];
+    if (names[what[n]] in so_far) so_far[names[what[n]]][n + 1] += t.links[2 * n];
   }
-  return {name: t.name, kind: t.kind, index, count, edge, what, work};
+  return {name: t.name, kind: t.kind, index, count, edge, what, so_far};
 });
 // Values over time: each step has a cycle and the value from then on.
 const rowOf = (name, most, pairs) => {
@@ -61,7 +64,7 @@ const waysOf = tile => tile.decoded = tile.decoded || tile.ways.map((list, threa
   }
   return all;
 });
-const QUIET = ['idle', 'empty', 'reset', 'parked'], WORK = ['executing', 'issued', 'busy'];
+const COLOURS = ['work', 'poll', 'stall'], QUIET = ['idle', 'empty', 'reset', 'parked'], WORK = ['executing', 'issued', 'busy'];
 const begin = (t, n) => t.edge[n], end = (t, n) => t.edge[n + 1], kind = (t, n) => kinds[t.what[n]];
 // The critical path, the latest piece first. Of a chip: tile, track, cycles; a packet under way has the track -1 - NoC.
 const path = [];
@@ -135,29 +138,43 @@ const drawAxis = () => {
   }
 };
 
-// Boxes narrower than a pixel are drawn as one with their neighbours, in the colour of whatever is most remarkable.
-const RANK = {rest: 0, work: 1, poll: 2, stall: 3};
+// The cycles of a track in [a, b) that have this colour.
+const spent = (t, name, a, b) => {
+  const list = t.so_far[name];
+  const until = cycle => {
+    const n = firstAfter(t, cycle);
+    return n >= t.count ? list[t.count] : list[n] + (list[n + 1] > list[n] ? Math.max(0, cycle - begin(t, n)) : 0);
+  };
+  return until(b) - until(a);
+};
+// The share of each colour in the cycles of a column, one above the other.
+const sharesAt = (t, column) => {
+  const a = Math.max(data.from, cycleAt(column)), b = Math.min(data.to, cycleAt(column + 1)), shares = {};
+  for (const name of COLOURS) shares[name] = b > a ? spent(t, name, a, b) / (b - a) : 0;
+  return shares;
+};
+const drawColumn = (t, column, top, tall) => {
+  const shares = sharesAt(t, column);
+  let bottom = top + tall;
+  context.fillStyle = colours.rest;
+  context.fillRect(column, top, 1, tall);
+  for (const name of COLOURS) {
+    context.fillStyle = colours[name];
+    context.fillRect(column, bottom - shares[name] * tall, 1, shares[name] * tall);
+    bottom -= shares[name] * tall;
+  }
+};
+// A column in which a box is narrower than a pixel shows what all of its cycles were spent on.
 const drawTrack = t => {
   const top = y(t.index) + 3, tall = ROW - 6;
-  let column = -1, best = null;
-  const flush = () => {
-    if (best === null) return;
-    context.fillStyle = colours[best];
-    context.fillRect(column, top, 1, tall);
-    best = null;
-  };
   for (let n = firstAfter(t, view.from); n < t.count && begin(t, n) < view.to; n++) {
     const k = kind(t, n), name = colourName(k), left = Math.max(0, x(begin(t, n))), right = Math.min(width, x(end(t, n)));
     if (right - left < 1) {
       const here = Math.floor(left);
-      if (here !== column) { flush(); column = here; }
-      if (best === null || RANK[name] > RANK[best]) best = name;
-      if (right - left < 0.02) // far out: the rest of this column says nothing new
-        while (n + 1 < t.count && x(begin(t, n + 1)) < here + 1 && RANK[best] === 3) n++;
+      drawColumn(t, here, top, tall);
+      n = Math.max(n, firstAfter(t, cycleAt(here + 1)) - 1);
       continue;
     }
-    flush();
-    column = -1;
     context.fillStyle = colours[name];
     context.fillRect(left, top, Math.max(1, right - left - (right - left > 4 ? 1 : 0)), tall);
     if (right - left > 40 && name !== 'rest') {
@@ -170,7 +187,6 @@ const drawTrack = t => {
       context.restore();
     }
   }
-  flush();
 };
 
 // The number of elements before the first one that is greater.
@@ -207,27 +223,41 @@ const drawSteps = (s, index) => {
   context.stroke();
 };
 
+// Steps between tracks are drawn where one of their ends is long enough to be seen; elsewhere they would hide the tracks.
 const drawPath = () => {
   if (!showPath) return;
+  const SEEN = 6, shares = {}; // of the pieces narrower than a pixel, by track and column
   context.strokeStyle = colours.path;
   context.lineWidth = 2;
   context.beginPath();
-  let after = null;
+  let after = null, long = false;
   for (const p of path) {
     if (p.to <= view.from) break;
     if (p.tile !== current || p.track < 0) { after = null; continue; }
-    const level = y(p.track) + ROW - 2;
-    if (after !== null && after !== p.track && p.to <= view.to) {
-      context.moveTo(x(p.to), y(after) + ROW - 2);
-      context.lineTo(x(p.to), level);
+    const level = y(p.track) + ROW - 2, left = Math.max(0, x(p.from)), right = Math.min(width, x(p.to));
+    if (after !== null && after !== p.track && p.to <= view.to && (long || right - left >= SEEN)) {
+      context.moveTo(right, y(after) + ROW - 2);
+      context.lineTo(right, level);
     }
-    if (p.from < view.to) {
-      context.moveTo(Math.max(0, x(p.from)), level);
-      context.lineTo(Math.min(width, x(p.to)), level);
+    if (p.from < view.to && right - left >= 1) {
+      context.moveTo(left, level);
+      context.lineTo(right, level);
+    } else if (p.from < view.to) {
+      shares[p.track] = shares[p.track] || new Float64Array(width + 1);
+      shares[p.track][Math.floor(left)] += right - left;
     }
     after = p.track;
+    long = right - left >= SEEN;
   }
   context.stroke();
+  context.fillStyle = colours.path;
+  for (const [track, columns] of Object.entries(shares))
+    columns.forEach((share, column) => {
+      if (!share) return;
+      context.globalAlpha = 0.3 + 0.7 * Math.min(1, share);
+      context.fillRect(column, y(track) + ROW - 3, 1, 2);
+    });
+  context.globalAlpha = 1;
   context.lineWidth = 1;
 };
 
