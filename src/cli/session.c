@@ -15,6 +15,7 @@
 #include "text/core_name.h"
 #include "text/rvdis.h"
 #include "machine/device.h"
+#include "machine/fast.h"
 #include "isa/asm.h"
 
 const char *wg_arch_title(wg_arch_id arch) { return wg_arch_of(arch)->long_name; }
@@ -295,6 +296,9 @@ static const char *place(void *user, unsigned core, uint32_t pc, char *room, siz
 {
     return wg_place(user, core, pc, room, bytes);
 }
+
+static_assert(!(WG_HISTORY_EVENTS & (WG_FAST_CORE_KINDS | WG_FAST_POLL_KINDS)),
+              "in an ordinary run cores run ahead, and polling loops are skipped");
 
 bool wg_watch_history(wg_session *s, wg_text *error)
 {
