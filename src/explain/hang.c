@@ -168,7 +168,7 @@ static bool was_changed(graph *g, wg_node thing, const wg_wanted *wanted, const 
                                                                 : wanted->test,
                                wanted->argument, WG_SEMAPHORES};
     const unsigned act = posts ? WG_SEM_POST : WG_SEM_GET;
-    char place[272], by[320], times[40] = "once, by";
+    char place[272], by[320], times[48] = "once, by";
     if (thing.kind == WG_NODE_SEMAPHORE && g->history->semaphore[thing.index].count[act]) {
         const wg_semaphore_past *past = &g->history->semaphore[thing.index];
         char init[320];
