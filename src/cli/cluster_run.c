@@ -369,7 +369,7 @@ int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_
     wg_transport *ranks = r.ranks;
     int status = ok ? r.status : WG_EXIT_ERROR;
     close_run(&r, error);
-    wg_ranks_close(ranks, status, error);
+    wg_ranks_close(ranks, args, status, error);
     return status;
 }
 

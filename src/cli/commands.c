@@ -138,8 +138,7 @@ static bool wants_json(int argc, char **argv)
     return false;
 }
 
-/* With --json, errors are JSON, too. */
-static void error_json(int status, const wg_text *error, wg_text *out)
+void wg_error_json(int status, const wg_text *error, wg_text *out)
 {
     wg_json j = {.out = out};
     wg_json_open(&j, NULL, '{');
@@ -216,6 +215,6 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
         status = WG_EXIT_ERROR;
     }
     if (status == WG_EXIT_ERROR && !out->size && wants_json(argc, argv))
-        error_json(status, error, out);
+        wg_error_json(status, error, out);
     return status;
 }

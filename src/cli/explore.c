@@ -535,7 +535,7 @@ int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
     wg_session_close(&x->session);
     wg_exploration_end(&x->all);
     free(x->all.range);
-    wg_ranks_close(x->ranks, status, error);
+    wg_ranks_close(x->ranks, args, status, error);
     free(x);
     return status;
 }

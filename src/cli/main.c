@@ -13,7 +13,9 @@ int main(int argc, char **argv)
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error like any other */
     wg_meter_enable();
     out.colour = wg_terminal_colour() && !wg_ranks_started();
-    int status = wg_command_main(argc, argv, &out, &error);
+    int status = WG_EXIT_ERROR;
+    if (!wg_ranks_started() || wg_ranks_share(argc, argv, &out, &error))
+        status = wg_command_main(argc, argv, &out, &error);
     FILE *to = out.aside ? stderr : stdout;
     if (out.prose)
         wg_text_fold(&out, wg_fold_width(to), NULL);

@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "cli/ranks.h"
+#include "cli/session.h"
 
 #define LIBRARY "libwaitgate_mpi.so"
 
@@ -96,14 +97,58 @@ wg_transport *wg_ranks_open(wg_text *error)
     return t;
 }
 
+static bool is_first(void)
+{
+    static const char *const own[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    bool first = true;
+    for (unsigned i = 0; i < sizeof own / sizeof *own; i++) {
+        const char *number = getenv(own[i]);
+        first &= !number || strtoul(number, NULL, 10) == 0;
+    }
+    return first;
+}
+
+bool wg_ranks_share(int argc, char **argv, wg_text *out, wg_text *error)
+{
+    const unsigned alone = 1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_TRACE | 1u << WG_CMD_PROFILE |
+                           1u << WG_CMD_REPORT | 1u << WG_CMD_WHY | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG;
+    wg_args args;
+    wg_text said = {0};
+    int status;
+    bool share = started_with() < 2 || !wg_args_parse(&args, argc, argv, &said, &said, &status);
+    wg_text_free(&said);
+    if (share)
+        return true;
+    share = !(alone >> args.command & 1) || !args.files;
+    for (size_t i = 0; i < args.files; i++)
+        share |= wg_is_chip_file(args.file[i]) && wg_is_cluster_file(args.file[i]);
+    if (!share && is_first()) {
+        wg_textf(error,
+                 "waitgate: mpirun has started %u processes, but %s runs in one: only cluster files, `explore` and "
+                 "`test` share their work. Start it without mpirun\n",
+                 started_with(), args.file[0]);
+        if (args.value[WG_OPT_JSON])
+            wg_error_json(WG_EXIT_ERROR, error, out);
+    }
+    wg_args_free(&args);
+    return share;
+}
+
 /* How long a process waits for the end that another one has asked for. */
 enum { ABORT_SECONDS = 10 };
 
-void wg_ranks_close(wg_transport *ranks, int status, wg_text *error)
+void wg_ranks_close(wg_transport *ranks, const wg_args *args, int status, wg_text *error)
 {
     if (!ranks)
         return;
     if (status == WG_EXIT_ERROR && error->size) { /* the others wait for this one, and end with it */
+        if (args->value[WG_OPT_JSON]) {
+            wg_text out = {0};
+            wg_error_json(status, error, &out);
+            fwrite(wg_text_of(&out), 1, out.size, stdout);
+            fflush(stdout);
+            wg_text_free(&out);
+        }
         wg_text_fold(error, wg_fold_width(stderr), "waitgate: ");
         fwrite(wg_text_of(error), 1, error->size, stderr);
         fflush(stderr);

@@ -569,7 +569,7 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
         wg_text_free(&r->result[i].sarif);
     }
     free(r->result);
-    wg_ranks_close(r->ranks, status, error);
+    wg_ranks_close(r->ranks, args, status, error);
     free(r);
     wg_tests_free(&all);
     return status;

@@ -759,6 +759,19 @@ def a_process_fails(d):
     (d / "cluster.yaml").write_text(text)
     status, out, err = finished(processes(3, d))
     assert status == 6 and err.count("has 2 chips, too few for 3 processes") == 1, err
+    status, out, err = finished(processes(3, d, "--json"))
+    assert status == 6 and "too few for 3 processes" in json.loads(out)["error"] and "too few" in err, (out, err)
+
+
+@mpi_test
+def one_process_is_enough(d):
+    """What several processes do not share is not run by each of them."""
+    for name in (ROOT / "examples/hello.tasm", EXAMPLES / "relay.yaml"):
+        status, out, err = finished(processes(2, d, "--json", name, name=None))
+        assert status == 6 and err.count(f"mpirun has started 2 processes, but {name} runs in one") == 1, err
+        assert "runs in one" in json.loads(out)["error"], out
+    status, out, err = finished(processes(2, d, "STALLWAIT", name=None, command="explain"))
+    assert status == 0, err
 
 
 @test
