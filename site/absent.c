@@ -131,7 +131,14 @@ int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error)
 
 bool wg_ranks_started(void) { return false; }
 wg_transport *wg_ranks_open(wg_text *error) { return (void)error, NULL; }
-void wg_ranks_close(wg_transport *ranks, int status, wg_text *error) { (void)ranks, (void)status, (void)error; }
+void wg_ranks_close(wg_transport *ranks, const wg_args *args, int status, wg_text *error)
+{
+    (void)ranks, (void)args, (void)status, (void)error;
+}
+bool wg_ranks_share(int argc, char **argv, wg_text *out, wg_text *error)
+{
+    return (void)argc, (void)argv, (void)out, (void)error, true;
+}
 void wg_ranks_forget(void) {}
 
 static int not_here(void)
