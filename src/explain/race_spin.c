@@ -202,7 +202,7 @@ static bool has_moved(const struct wg_race_code *c, const spot *after)
 {
     for (uint32_t left = c->inputs; left; left &= left - 1) {
         const unsigned k = (unsigned)__builtin_ctz(left);
-        if (after->x[k].name != c->spot[0].x[k].name)
+        if (!(c->spot[0].x[k].is & ON_STACK) && after->x[k].name != c->spot[0].x[k].name)
             return true;
     }
     for (unsigned n = 0; n < c->variables; n++)
