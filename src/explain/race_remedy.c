@@ -214,7 +214,9 @@ static bool widen_wait(const wg_races *r, unsigned thread, uint32_t seq, const w
     wg_say(how, "Add %s to the block mask of ", wg_race_block_name(r, party->word));
     wg_say_insn(r, how, wait->word);
     wg_say(how, " (thread %u).", thread);
-    wg_race_insert(race, party, false, WG_INSERT_WORD, wait->word | bit << 15);
+    /* Tried as a wider wait before it, which also holds the wait itself: on Wormhole it would replace the wider one. */
+    const wg_race_party site = party_at(thread, wait);
+    wg_race_insert(race, &site, false, WG_INSERT_WORD, wait->word | (bit | WG_B1) << 15);
     return true;
 }
 
