@@ -104,7 +104,7 @@ static void mutexes_kept(wg_races *r, uint64_t cycle)
         wg_race_rule(
             r, WG_RACE_MUTEX_KEPT, 0, r->mutex_party[i], cycle, place,
             "It was taken and is still held at the end of the run: the next thread that wants it waits forever.",
-            "ATRELM on every path behind the ATGETM.");
+            "ATRELM on every path after the ATGETM.");
     }
 }
 

@@ -39,7 +39,7 @@ static void same_thread(const wg_races *r, const wg_cell *a, const wg_race_party
 {
     bool next = b->seq == a->value + 1;
     if (a->unit == WG_RU_CONFIG_LATE && next) {
-        wg_say(why, "The instruction behind ");
+        wg_say(why, "The instruction after ");
         wg_say_insn(r, why, pa->word);
         wg_say(why, " starts before the configuration is written.");
         wg_say(how, "NOP after ");
@@ -214,7 +214,9 @@ static bool widen_wait(const wg_races *r, unsigned thread, uint32_t seq, const w
     wg_say(how, "Add %s to the block mask of ", wg_race_block_name(r, party->word));
     wg_say_insn(r, how, wait->word);
     wg_say(how, " (thread %u).", thread);
-    wg_race_insert(race, party, false, WG_INSERT_WORD, wait->word | bit << 15);
+    /* Tried as a wider wait before it, which also holds the wait itself: on Wormhole it would replace the wider one. */
+    const wg_race_party site = party_at(thread, wait);
+    wg_race_insert(race, &site, false, WG_INSERT_WORD, wait->word | (bit | WG_B1) << 15);
     return true;
 }
 
@@ -311,7 +313,7 @@ static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, c
         return;
     }
     if (by_insn && core < WG_CORES && (b->own_k == (unsigned)WG_K_P + core || own)) {
-        wg_say(why, "The %s of core %s and the push behind it go to different regions, which are not in order.",
+        wg_say(why, "The %s of core %s and the push after it go to different regions, which are not in order.",
                pa->write ? "store" : "load", wg_agent_name(pa->agent));
         wg_race_insert(race, pa, true, pa->write ? WG_INSERT_READ_BACK : WG_INSERT_USE, 0);
         wg_say(how, "%s before the push of ",
@@ -405,7 +407,7 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
         wg_say(why, "No wait shows that the other tile's request is done.");
         wg_say(
             how,
-            "Let the other tile write a flag behind it, on the same NoC and static virtual channel or when it has been "
+            "Let the other tile write a flag after it, on the same NoC and static virtual channel or when it has been "
             "answered, and read that in a spinning loop before %s.",
             before);
     } else if (a->k < WG_K_TDMA) {

@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 
-enum { LOOK = 96, SLOTS = 8, SP = 2, RA = 1, S0 = 8, PROLOGUE = 64 };
+enum { LOOK = 96, SLOTS = 8, SP = 2, RA = 1, S0 = 8, PROLOGUE = 64, BLOCK = 16, VARIABLES = 4 };
 enum {
     KNOWN = 1,
     ON_STACK = 2,
@@ -43,6 +43,7 @@ typedef struct spot {
     uint32_t pc, back_to; /* back_to: in a function that was called from here, where it returns to; 0: it is not */
     uint32_t pointer;     /* value of the load's address register … */
     bool numbered;        /* … if it is a number */
+    bool moved;           /* the pointer would be computed from other values than before the load */
     rv i;
     int8_t next[2]; /* -1: none, or outside the code examined */
     bool reached, same_place;
@@ -60,6 +61,10 @@ typedef struct spot {
 struct wg_race_code {
     spot spot[LOOK];
     unsigned count;
+    value computed;              /* the load's pointer as the code just before it computes it; no name: it does not */
+    uint32_t inputs;             /* registers that it computes the pointer from, by bit … */
+    int32_t variable[VARIABLES]; /* … and words of the stack */
+    unsigned variables;
 };
 
 bool wg_race_code_make(wg_races *r)
@@ -180,24 +185,47 @@ static bool store(spot *after, const spot *s)
 
 /*
  * Does the load read the same address in every iteration? The run gives the address as a number; code that recomputes
- * it gives it a name.
+ * it gives it a name. If the code just before the load computes it, too, the names must be equal.
  */
-static bool same_pointer(const spot *load, const spot *after)
+static bool same_pointer(const struct wg_race_code *c, const spot *after)
 {
+    const spot *load = &c->spot[0];
     value now = after->x[load->i.rs1], was = load->x[load->i.rs1];
-    return now.name && (now.name == was.name || !(now.is & KNOWN));
+    return now.name &&
+           (now.name == was.name || (!(now.is & KNOWN) && (!c->computed.name || now.name == c->computed.name)));
 }
 
-/* The place after `after`, one for each value that the load's pointer may have. -1: no room. */
+/* What the stack holds at the load. */
+static value held_at_first(int32_t at) { return named(4, stack(at), 2); }
+
+static bool has_moved(const struct wg_race_code *c, const spot *after)
+{
+    for (uint32_t left = c->inputs; left; left &= left - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(left);
+        if (!(c->spot[0].x[k].is & ON_STACK) && after->x[k].name != c->spot[0].x[k].name)
+            return true;
+    }
+    for (unsigned n = 0; n < c->variables; n++)
+        for (unsigned k = 0; k < SLOTS; k++)
+            if (after->slot[k].used && after->slot[k].at == c->variable[n] &&
+                after->slot[k].held.name != held_at_first(c->variable[n]).name)
+                return true;
+    return false;
+}
+
+/* The place after `after`, one for each value that the load's pointer may have. -1: none is examined. */
 static int8_t spot_at(struct wg_race_code *c, uint32_t pc, uint32_t back_to, const spot *after)
 {
     const spot *load = &c->spot[0];
     value pointer = after->x[load->i.rs1];
-    if (pc == load->pc && back_to == load->back_to && same_pointer(load, after))
+    if (pc == load->pc && back_to == load->back_to && same_pointer(c, after))
         return 0;
+    if (pc == load->pc && c->computed.name && pointer.name && !(pointer.is & KNOWN))
+        return -1; /* the loop reads another location next */
+    const bool moved = has_moved(c, after);
     for (unsigned i = 1; i < c->count; i++)
         if (c->spot[i].pc == pc && c->spot[i].back_to == back_to && c->spot[i].numbered == !!(pointer.is & KNOWN) &&
-            c->spot[i].pointer == (pointer.is & KNOWN ? pointer.number : 0))
+            c->spot[i].pointer == (pointer.is & KNOWN ? pointer.number : 0) && c->spot[i].moved == moved)
             return (int8_t)i;
     if (c->count == LOOK)
         return -1;
@@ -205,11 +233,10 @@ static int8_t spot_at(struct wg_race_code *c, uint32_t pc, uint32_t back_to, con
                                .back_to = back_to,
                                .next = {-1, -1},
                                .pointer = pointer.is & KNOWN ? pointer.number : 0,
-                               .numbered = pointer.is & KNOWN};
+                               .numbered = pointer.is & KNOWN,
+                               .moved = moved};
     return (int8_t)c->count++;
 }
-
-static value held_at_first(int32_t at) { return named(4, stack(at), 2); }
 
 /*
  * Merges the knowledge after one place into the next. Only facts common to all paths remain. True: something changed.
@@ -317,6 +344,35 @@ static value frame_pointer(wg_races *r, unsigned core, uint32_t pc)
     return (value){mix(6, S0), 0, 0};
 }
 
+/* An instruction that only computes, other than sp. */
+static bool computes(const rv *i)
+{
+    return (i->op == 0x03 || i->op == 0x13 || i->op == 0x17 || i->op == 0x33 || i->op == 0x37) && i->rd != SP;
+}
+
+/* Names registers as the code just before the load computes them. */
+static void compute_before(wg_races *r, struct wg_race_code *c, unsigned core)
+{
+    spot *load = &c->spot[0], s = *load, after;
+    uint32_t to[2], back_to[2], read = 0, written = 1;
+    c->variables = 0;
+    while (load->pc - s.pc < 4 * BLOCK && s.pc >= 4 && fetch(r, core, s.pc - 4, &s.i) && computes(&s.i))
+        s.pc -= 4;
+    for (; s.pc != load->pc && fetch(r, core, s.pc, &s.i); s.pc += 4) {
+        const value at = plus(s.x[s.i.rs1], wg_rv_imm_i(s.i.word));
+        if (is_load(&s.i) && at.is & ON_STACK && c->variables < VARIABLES)
+            c->variable[c->variables++] = (int32_t)at.number;
+        step(&s, &after, to, back_to, false);
+        memcpy(s.x, after.x, sizeof s.x);
+        read |= (s.i.op & 0x1F) == 0x17 ? 0 : 1u << s.i.rs1 | (s.i.op == 0x33 ? 1u << s.i.rs2 : 0);
+        written |= 1u << s.i.rd;
+    }
+    memcpy(load->x, s.x, sizeof load->x);
+    c->computed = written >> load->i.rs1 & 1 && !(s.x[load->i.rs1].is & KNOWN) ? s.x[load->i.rs1] : (value){0};
+    c->inputs = c->computed.name ? read & ~written : 0;
+    c->variables = c->computed.name ? c->variables : 0;
+}
+
 /* Examines the code after the load at pc, which read `address`. False: there is no load. */
 static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint32_t pc, uint32_t address)
 {
@@ -330,6 +386,7 @@ static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint
     load->x[0] = number(0);
     load->x[SP] = stack(0);
     load->x[S0] = frame_pointer(r, core, pc);
+    compute_before(r, c, core);
     load->x[load->i.rs1] = number(address - wg_rv_imm_i(load->i.word));
     load->reached = true;
     for (unsigned rounds = 0, more = 1; more && rounds < LOOK; rounds++) {

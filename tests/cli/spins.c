@@ -28,6 +28,7 @@ int main(void)
     *DATA = 42;
     uint32_t got = *DATA;
     __asm__ volatile("andi %0, %0, 0" : "+r"(got));
+    FLAG[0x40] = 1;
     *FLAG = 1;
 #else
 #if IDIOM == 0
@@ -78,6 +79,11 @@ int main(void)
 #elif IDIOM == 12
     while (*FLAG == 0 || *FLAG > 5)
         fence();
+#elif IDIOM == 13
+    for (uint32_t i = 0; i < 2; i++)
+        do
+            fence();
+        while (FLAG8[0x100 * i] != 1);
 #elif IDIOM == 100
     if (*FLAG != 1)
         fence();

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-LEVELS = ["-O0", "-O1", "-Os", "-O2", "-O3"]
+LEVELS = ["-O0", "-Og", "-O1", "-Os", "-O2", "-O3"]
 # A flag that is read by a separate function, which -O0 does not inline, needs --flag.
 CALLED = {("-O0", 4)}
 
