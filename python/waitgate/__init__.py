@@ -23,3 +23,5 @@ from ._watch import Watch
 __all__ = ["AssemblyError", "CORES", "Checks", "Chip", "CoreState", "Elf", "Error", "Event", "Finding", "Hang", "Program", "Result", "Tile", "Timing",
            "Watch", "assemble", "check", "command", "decode", "disassemble", "encode", "explore", "profile", "run", "types", "version"]
 __version__ = version()
+for _error in (AssemblyError, Error, Hang):
+    _error.__module__ = "waitgate"  # as their users know them

@@ -28,6 +28,9 @@ Core = Union[str, int]
 class Hang(Error):
     """Nothing can move any more. The message is the report: the cause first, then the evidence."""
 
+    def __init__(self, report: str):
+        super().__init__(report.strip("\n"))
+
 
 @dataclasses.dataclass(frozen=True)
 class CoreState:

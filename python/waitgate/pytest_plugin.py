@@ -14,7 +14,7 @@ from typing import Any, Generator, Iterator
 
 import pytest
 
-from . import Tile
+from . import Hang, Tile
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -59,4 +59,5 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
     said = [f"{f.severity}: {f.code} at cycle {f.cycle}, {f.who}: {f.cause}" for f in it.findings]
     if said:
         report.sections.append(("Waitgate findings", "\n".join(said)))
-    report.sections.append(("Waitgate state", it.hang_report()))
+    if not (call.excinfo and call.excinfo.errisinstance(Hang)):  # its message is the report
+        report.sections.append(("Waitgate state", it.hang_report()))

@@ -232,6 +232,8 @@ static bool remember(wg_debug *d)
 
 wg_status wg_debug_changed(wg_debug *d)
 {
+    if (d->before)
+        d->before->known = UINT64_MAX;
     wg_holds_end(d);
     wg_checkpoints_free(&d->past);
     d->distance = FIRST_DISTANCE;

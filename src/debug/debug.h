@@ -54,6 +54,7 @@ typedef struct wg_writer {
  * queue, before the current cycle.
  */
 typedef struct wg_before {
+    uint64_t known; /* the cycle of value[], at its start; UINT64_MAX: there is none */
     wg_writer writer[WG_DEBUG_TILES][WG_DEBUG_WATCHES];
     wg_store store[WG_DEBUG_TILES][WG_CORES];   /* path: WG_PATH_OWN_RAM if there is one */
     uint8_t store_at[WG_DEBUG_TILES][WG_CORES]; /* its place in the queue */
@@ -158,7 +159,8 @@ wg_who wg_stops_doer(const wg_debug *d, const wg_event *e);
 
 /* memory.c: memory as a core sees it. The core of an agent: a Tensix thread's is the one that pushes for it. */
 unsigned wg_debug_core(wg_who who);
-/* A byte; false: nothing that can be read without side effects. */
+/* A memory-mapped register, and a byte of anything; false: nothing that can be read without side effects. */
+bool wg_debug_register(wg_device *dev, unsigned core, uint32_t address, uint32_t *word);
 bool wg_debug_byte(wg_device *dev, unsigned core, uint32_t address, uint32_t *byte);
 
 /* words.c: names, locations and descriptions. */

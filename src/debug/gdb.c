@@ -310,30 +310,34 @@ static bool steps_over(wg_gdb *g, wg_who who)
 
 /*
  * vCont;ACTION[:THREAD]…: steps one thread, if requested; else continues. If only one thread has an action, with gdb's
- * scheduler locking, it moves alone.
+ * scheduler locking, it moves alone. False: there is no such action or thread.
  */
-static void resume(wg_gdb *g, const char *text)
+static bool resume(wg_gdb *g, const char *text)
 {
-    wg_who who, alone = {.agent = WG_AGENT_NONE};
+    wg_who who, step = {.agent = WG_AGENT_NONE}, alone = step;
     unsigned named = 0, all = 0;
-    g->action = WG_GDB_CONTINUE;
     for (const char *at = text; (at = strchr(at, ';'));) {
         uint64_t thread = wg_gdb_thread(g, g->who);
-        const bool step = *++at == 's' || *at == 'S';
+        const char action = *++at;
         const char *colon = at + strcspn(at, ":;");
-        const bool one = *colon == ':' && (colon++, wg_hex_number(&colon, &thread)) && wg_gdb_who(g, thread, &who);
+        const bool one = *colon == ':' && strncmp(colon, ":-1", 3) != 0;
+        if (!action || !strchr("cCsS", action) || (one && (colon++, !wg_hex_number(&colon, &thread))) ||
+            !wg_gdb_who(g, thread, &who))
+            return false;
         named += one;
         all += !one;
         if (one)
             alone = who;
-        if (step && g->action != WG_GDB_STEP && wg_gdb_who(g, thread, &who)) {
-            g->who = who;
-            g->action = WG_GDB_STEP;
-        }
+        if (strchr("sS", action) && step.agent == WG_AGENT_NONE)
+            step = who;
     }
+    g->action = step.agent == WG_AGENT_NONE ? WG_GDB_CONTINUE : WG_GDB_STEP;
+    if (g->action == WG_GDB_STEP)
+        g->who = step;
     const bool locked = named == 1 && !all && !(g->action == WG_GDB_STEP && steps_over(g, alone));
     wg_debug_alone(g->d, locked ? &alone : NULL);
     g->gone.pcs = 0;
+    return true;
 }
 
 /* H: selects the thread for registers and memory. T: is there such a thread? */
@@ -390,8 +394,9 @@ bool wg_gdb_packet(wg_gdb *g, const char *text, wg_text *out)
         if (strcmp(text, "vCont?") == 0) {
             wg_textf(out, "vCont;c;C;s;S");
         } else if (strncmp(text, "vCont;", 6) == 0) {
-            resume(g, text + 5);
-            return true;
+            if (resume(g, text + 5))
+                return true;
+            wg_textf(out, "E01");
         }
         break;
     default: break;

@@ -6,44 +6,43 @@
 
 #define TILE_REGS UINT32_C(0xFFB12000)
 
-/* The word of a register; false: reading it has side effects, or nothing can be read there. */
-static bool register_word(wg_device *dev, wg_route r, uint32_t address, uint32_t *word)
+bool wg_debug_register(wg_device *dev, unsigned core, uint32_t address, uint32_t *word)
 {
     const wg_tile *t = dev->tile;
+    const wg_route r = wg_tile_route(dev->tile, core, address & ~3u, false);
+    uint32_t value[4];
     switch (r.path) {
     case WG_PATH_GPR: return wg_peek(dev, WG_SPACE_GPR, r.index * WG_GPRS + r.offset / 4, word) == WG_OK;
     case WG_PATH_CONFIG: *word = wg_config_debug_read(t, (address & 0xFFFF) / 4); return true;
     case WG_PATH_TILE_REGS: return wg_tile_reg_peek(t, (address & ~3u) - TILE_REGS, word);
     case WG_PATH_NIU0:
-    case WG_PATH_NIU1: return wg_niu_peek(t, r.path == WG_PATH_NIU1, r.offset & ~3u, word);
+    case WG_PATH_NIU1: return wg_niu_peek(t, r.path == WG_PATH_NIU1, r.offset, word);
     case WG_PATH_OVERLAY:
         return wg_overlay_peek(t, r.offset / 0x1000 % WG_OVERLAY_STREAMS, r.offset % 0x1000 / 4, word);
     case WG_PATH_MOP_CFG:
         *word = t->frontend[r.index % WG_THREADS].mop_cfg[r.offset / 4 % WG_MOP_CFG_WORDS];
         return true;
+    case WG_PATH_DST:
+        wg_dst_riscv_read(t, r.index, r.offset, 4, value);
+        *word = value[0];
+        return true;
+    case WG_PATH_SYNC: /* of a T core's window, only the semaphores */
+        *word = t->backend.sync.value[((address & 0xFFFF) - WG_SEMAPHORE_WINDOW) / 4 % WG_SEMAPHORES];
+        return core != WG_CORE_B && (address & 0xFFFF) >= WG_SEMAPHORE_WINDOW;
     default: return false;
     }
 }
 
 bool wg_debug_byte(wg_device *dev, unsigned core, uint32_t address, uint32_t *byte)
 {
-    const wg_route r = wg_address_route(dev->tile->spec, core, address, false);
-    uint32_t word, value[4];
+    const wg_route r = wg_tile_route(dev->tile, core, address, false);
+    uint32_t word;
     switch (r.path) {
     case WG_PATH_L1: return wg_peek(dev, WG_SPACE_L1, address, byte) == WG_OK;
     case WG_PATH_OWN_RAM: return wg_peek(dev, WG_SPACE_CORE_RAM, core << 16 | (address & 0xFFFF), byte) == WG_OK;
     case WG_PATH_SLOW_RAM: return wg_peek(dev, WG_SPACE_CORE_RAM, (uint32_t)r.index << 16 | r.offset, byte) == WG_OK;
-    case WG_PATH_DST:
-        wg_dst_riscv_read(dev->tile, r.index, r.offset, 1, value);
-        *byte = value[0] & 0xFF;
-        return true;
-    case WG_PATH_SYNC: /* of a T core's window, only the semaphores */
-        if (core == WG_CORE_B || (address & 0xFFFF) < WG_SEMAPHORE_WINDOW)
-            return false;
-        word = dev->tile->backend.sync.value[((address & 0xFFFF) - WG_SEMAPHORE_WINDOW) / 4 % WG_SEMAPHORES];
-        break;
     default:
-        if (!register_word(dev, r, address, &word))
+        if (!wg_debug_register(dev, core, address, &word))
             return false;
     }
     *byte = word >> 8 * (address & 3) & 0xFF;

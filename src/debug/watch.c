@@ -164,29 +164,46 @@ uint64_t wg_watch_kinds(const wg_debug *d)
 
 static void read_watched(const wg_debug *d, unsigned tile, unsigned core, const wg_watch *w, uint8_t *to)
 {
+    wg_device *dev = wg_debug_dev(d, tile);
+    const bool registers = place_of(d, w) == IN_REGISTERS;
     memset(to, 0, WG_DEBUG_WATCH_BYTES);
-    for (uint32_t i = 0; i < w->bytes; i++) {
-        uint32_t byte = 0;
-        if (wg_debug_byte(wg_debug_dev(d, tile), core, w->address + i, &byte))
-            to[i] = (uint8_t)byte;
+    for (uint32_t i = 0, n; i < w->bytes; i += n) {
+        const uint32_t address = w->address + i, room = 4 - (address & 3);
+        uint32_t value = 0;
+        n = !registers ? 1 : w->bytes - i < room ? w->bytes - i : room;
+        if (registers && wg_debug_register(dev, core, address, &value))
+            value >>= 8 * (address & 3);
+        else if (registers || !wg_debug_byte(dev, core, address, &value))
+            value = 0;
+        for (uint32_t k = 0; k < n; k++)
+            to[i + k] = (uint8_t)(value >> 8 * k);
     }
+}
+
+/* For watches of own RAM: a core's next store, and the registers, from which addresses of loads are computed. */
+static void note_core(wg_debug *d, wg_device *dev, unsigned tile, unsigned core, bool reads)
+{
+    const wg_core_run *run = &dev->tile->core[core].run;
+    for (unsigned r = 0; r < 32 && reads; r++)
+        wg_peek(dev, WG_SPACE_CORE_X, core * 32 + r, &d->before->x[tile][core][r]);
+    d->before->store[tile][core] = run->sq_count ? run->sq[run->sq_head] : (wg_store){.path = WG_PATH_L1};
+    d->before->store_at[tile][core] = run->sq_head;
 }
 
 void wg_stops_before(wg_debug *d)
 {
-    if (!d->before)
-        return;
-    for (unsigned i = 0; i < wg_debug_tiles(d); i++) {
+    unsigned ram = 0;
+    for (unsigned w = 0; d->before && w < d->watches; w++)
+        ram |= place_of(d, &d->watch[w]) == IN_RAM ? d->watch[w].how : 0u;
+    const bool known = d->before && d->before->known == wg_debug_now(d);
+    for (unsigned i = 0; d->before && i < wg_debug_tiles(d); i++) {
         wg_device *dev = wg_debug_dev(d, i);
         for (unsigned core = 0; dev && core < WG_CORES; core++) {
-            for (unsigned r = 0; r < 32; r++)
-                wg_peek(dev, WG_SPACE_CORE_X, core * 32 + r, &d->before->x[i][core][r]);
-            for (unsigned w = 0; w < d->watches; w++)
+            if (ram)
+                note_core(d, dev, i, core, ram & WG_WATCH_READ);
+            for (unsigned w = 0; w < d->watches && !known; w++)
                 if (is_compared(d, &d->watch[w]))
                     read_watched(d, i, core, &d->watch[w], d->before->value[i][core][w]);
-            const wg_core_run *run = &dev->tile->core[core].run;
-            d->before->store[i][core] = run->sq_count ? run->sq[run->sq_head] : (wg_store){.path = WG_PATH_L1};
-            d->before->store_at[i][core] = run->sq_head;
         }
     }
 }
@@ -199,20 +216,22 @@ static bool has_stored(const wg_debug *d, unsigned tile, unsigned core, const wg
            wg_debug_dev(d, tile)->tile->core[core].run.sq_head != d->before->store_at[tile][core];
 }
 
-/* Has a watch's contents, as the core sees them, changed in the cycle that has just ended? */
-static bool has_changed(const wg_debug *d, unsigned tile, unsigned core, unsigned watch)
+/* Has a watch's contents, as the core sees them, changed in the cycle that has just ended? They are those before the next one. */
+static bool has_changed(wg_debug *d, unsigned tile, unsigned core, unsigned watch)
 {
-    uint8_t now[WG_DEBUG_WATCH_BYTES];
+    uint8_t now[WG_DEBUG_WATCH_BYTES], *before = d->before->value[tile][core][watch];
     read_watched(d, tile, core, &d->watch[watch], now);
-    return memcmp(now, d->before->value[tile][core][watch], sizeof now) != 0;
+    const bool changed = memcmp(now, before, sizeof now) != 0;
+    memcpy(before, now, sizeof now);
+    return changed;
 }
 
 static void compare_ram(wg_debug *d, unsigned tile, unsigned watch)
 {
     const wg_watch *w = &d->watch[watch];
     for (unsigned core = 0; core < WG_CORES; core++) {
-        const bool stored = has_stored(d, tile, core, w);
-        if (stored || has_changed(d, tile, core, watch))
+        const bool stored = has_stored(d, tile, core, w), changed = has_changed(d, tile, core, watch);
+        if (stored || changed)
             note(d, w, (wg_writer){wg_debug_who(d, tile, core), stored ? d->before->store[tile][core].pc : 0},
                  wg_debug_now(d) - 1);
     }
@@ -221,8 +240,8 @@ static void compare_ram(wg_debug *d, unsigned tile, unsigned watch)
 static void compare_registers(wg_debug *d, unsigned tile, unsigned watch)
 {
     bool changed = false;
-    for (unsigned core = 0; core < WG_CORES && !changed; core++)
-        changed = has_changed(d, tile, core, watch);
+    for (unsigned core = 0; core < WG_CORES; core++)
+        changed |= has_changed(d, tile, core, watch);
     if (!changed)
         return;
     wg_writer *writer = &d->before->writer[tile][watch];
@@ -234,6 +253,7 @@ void wg_stops_behind(wg_debug *d)
 {
     if (!d->before || d->stops.only_steps)
         return;
+    d->before->known = wg_debug_now(d);
     for (unsigned i = 0; i < wg_debug_tiles(d); i++)
         for (unsigned w = 0; wg_debug_dev(d, i) && w < d->watches; w++) {
             if (!is_compared(d, &d->watch[w]) || !(d->watch[w].how & WG_WATCH_WRITE))
@@ -262,6 +282,7 @@ static wg_status prepare(wg_debug *d)
         d->watches--;
         return wg_debug_fail(d, WG_ERR_NO_MEMORY, "out of memory");
     }
+    d->before->known = UINT64_MAX;
     for (unsigned i = 0; i < WG_DEBUG_TILES; i++)
         for (unsigned w = 0; w < WG_DEBUG_WATCHES; w++)
             d->before->writer[i][w] = (wg_writer){.who = wg_debug_who(d, i, WG_AGENT_NONE)};

@@ -539,6 +539,8 @@ def hostile_packets(d):
             assert line.ask(s, b"Z2,ffffffff,4") == b"E28"
             assert line.ask(s, b"Z2,0,ffffffff") == b"E28"
             assert line.ask(s, b"Zx") == b"E01"
+            for text in (b"vCont;s:ffff", b"vCont;c:99999999999999999999", b"vCont;t", b"vCont;r0,4:1", b"vCont;"):
+                assert line.ask(s, text) == b"E01", text
 
 
 @test

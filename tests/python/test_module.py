@@ -330,11 +330,15 @@ def test_plugin(pytester):
             tile.run()
             tile.push(1, "ttatgetm 3")
             tile.run()
+
+        def test_is_wrong(tile):
+            assert tile.gpr(0, 4) == 1
     """)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--waitgate-arch=bh,wh")
-    result.assert_outcomes(passed=2, failed=2)
+    result.assert_outcomes(passed=2, failed=4)
     text = result.stdout.str()
-    assert "mutex 3 is held" in text and "Waitgate state" in text and "test_fails[wh]" in text
+    assert "mutex 3 is held" in text and text.count("Waitgate state") == 2 and text.count("who waits for whom") == 2, text
+    assert re.search(r"test_fails\[wh\] - waitgate.Hang: \w", text), text # the summary has the reason
 
 
 def test_page(monkeypatch):
