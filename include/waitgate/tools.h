@@ -111,7 +111,7 @@ WG_API void wg_program_close(wg_program *program);
  *
  *     begin ──tiles, programs──► wg_run() … ──end──► profile, timeline, report
  *
- * A watch changes nothing of the run. It takes up to six of a device's eight observers until it ends. The device or chip must
+ * A watch changes nothing of the run. It takes up to seven of a device's eight observers until it ends. The device or chip must
  * outlive it.
  */
 typedef struct wg_watch wg_watch;
@@ -133,6 +133,13 @@ WG_API bool wg_watch_tile(wg_watch *watch, unsigned x, unsigned y, char *error, 
 /* Functions and lines of a core: of one tile, or of all if both coordinates are WG_ANYWHERE. The file must outlive the watch. */
 enum { WG_ANYWHERE = 0xFF };
 WG_API bool wg_watch_elf(wg_watch *watch, unsigned x, unsigned y, wg_core_id core, wg_elf *elf);
+/*
+ * Of a chip: asked when a core begins to execute code that no given file has, and again when it returns to code that was found: the file of
+ * that code, and in *address where in the file `pc` is; NULL: unknown. Set it before the first wg_watch_tile(). Kernels at the
+ * same place one after the other share their cycles, under the lines of the last one.
+ */
+typedef wg_elf *(*wg_watch_finder)(void *user, unsigned x, unsigned y, wg_core_id core, uint32_t pc, uint32_t *address);
+WG_API void wg_watch_find(wg_watch *watch, wg_watch_finder find, void *user);
 /* Ends it at the present cycle; the files are complete. False: there is a sentence in `error`. */
 WG_API bool wg_watch_end(wg_watch *watch, char *error, size_t error_bytes);
 /* Of a watch that has ended: tables, or JSON as `waitgate profile --json` prints it; wg_free() it. NULL: none, or no memory. */

@@ -133,6 +133,13 @@ void wg_abi_symbols_each(wg_abi_symbols *s, void (*each)(void *user, unsigned co
         each(user, s->file[i].core, s->file[i].elf);
 }
 
+bool wg_abi_symbols_searches(const wg_abi_symbols *s) { return s && s->cache; }
+
+wg_elf *wg_abi_symbols_find(wg_abi_symbols *s, const wg_device *dev, unsigned core, uint32_t pc, uint32_t *address)
+{
+    return s && s->cache && dev ? wg_abi_cache_find(s->cache, dev, core, pc, address) : NULL;
+}
+
 static bool source_in(wg_abi_symbols *s, wg_elf *elf, uint32_t pc, wg_source *out)
 {
     wg_elf_line line;
@@ -152,7 +159,7 @@ bool wg_abi_symbols_source(void *user, unsigned core, uint32_t pc, wg_source *ou
     for (unsigned i = 0; s && i < s->files; i++)
         if (s->file[i].core == core && source_in(s, s->file[i].elf, pc, out))
             return true;
-    wg_elf *elf = s && s->cache && code->dev ? wg_abi_cache_find(s->cache, code->dev, core, pc, &address) : NULL;
+    wg_elf *elf = wg_abi_symbols_find(s, code->dev, core, pc, &address);
     return elf && source_in(s, elf, address, out);
 }
 

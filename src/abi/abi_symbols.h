@@ -23,8 +23,12 @@ void wg_abi_symbols_close(wg_abi_symbols *s);
 /* Every file with its core, without those in folders; `s` may be NULL. */
 struct wg_elf;
 void wg_abi_symbols_each(wg_abi_symbols *s, void (*each)(void *user, unsigned core, struct wg_elf *elf), void *user);
-/* Symbols of the code in one tile: the `user` of the functions below. `symbols` may be NULL. */
+/* The file in a folder that a core executes at pc, and where in it that is; NULL: none, or there is no folder. */
 struct wg_device;
+struct wg_elf *wg_abi_symbols_find(wg_abi_symbols *s, const struct wg_device *dev, unsigned core, uint32_t pc,
+                                   uint32_t *address);
+bool wg_abi_symbols_searches(const wg_abi_symbols *s); /* is there a folder? */
+/* Symbols of the code in one tile: the `user` of the functions below. `symbols` may be NULL. */
 typedef struct wg_abi_code {
     wg_abi_symbols *symbols;
     const struct wg_device *dev; /* NULL: without those in folders */

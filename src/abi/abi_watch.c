@@ -17,12 +17,15 @@ struct wg_abi_watch {
     __typeof__(wg_watch_begin) *begin;
     __typeof__(wg_watch_tile) *tile;
     __typeof__(wg_watch_elf) *elf;
+    __typeof__(wg_watch_find) *find;
     __typeof__(wg_watch_end) *end;
     __typeof__(wg_watch_profile) *profile;
     __typeof__(wg_watch_report) *report;
     __typeof__(wg_watch_free) *free;
     __typeof__(wg_free) *free_text;
     wg_watch *watch;
+    wg_grid *grid;
+    wg_abi_symbols *symbols;
     const char *profile_path, *report_path;
     unsigned unwatched;
     char why[256]; /* the first tile that is not watched */
@@ -35,7 +38,8 @@ static bool load(wg_abi_watch *w)
 {
     w->library = wg_abi_load_beside("libwaitgate_tools.so.0");
     return w->library && FUNCTION(w, version, "wg_version") && FUNCTION(w, begin, "wg_watch_begin") &&
-           FUNCTION(w, tile, "wg_watch_tile") && FUNCTION(w, elf, "wg_watch_elf") && FUNCTION(w, end, "wg_watch_end") &&
+           FUNCTION(w, tile, "wg_watch_tile") && FUNCTION(w, elf, "wg_watch_elf") &&
+           FUNCTION(w, find, "wg_watch_find") && FUNCTION(w, end, "wg_watch_end") &&
            FUNCTION(w, profile, "wg_watch_profile") && FUNCTION(w, report, "wg_watch_report") &&
            FUNCTION(w, free, "wg_watch_free") && FUNCTION(w, free_text, "wg_free");
 }
@@ -59,6 +63,12 @@ static void give_elf(void *user, unsigned core, wg_elf *elf)
 {
     wg_abi_watch *w = user;
     w->elf(w->watch, WG_ANYWHERE, WG_ANYWHERE, (wg_core_id)core, elf);
+}
+
+static wg_elf *find_elf(void *user, unsigned x, unsigned y, wg_core_id core, uint32_t pc, uint32_t *address)
+{
+    wg_abi_watch *w = user;
+    return wg_abi_symbols_find(w->symbols, wg_grid_peek(w->grid, x, y), core, pc, address);
 }
 
 static void close_library(wg_abi_watch *w)
@@ -101,7 +111,11 @@ wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const char *trace, const char *p
         close_library(w);
         return NULL;
     }
+    w->grid = grid;
+    w->symbols = symbols;
     wg_abi_symbols_each(symbols, give_elf, w);
+    if (wg_abi_symbols_searches(symbols))
+        w->find(w->watch, find_elf, w);
     return w;
 }
 

@@ -179,10 +179,12 @@ static void function_text(const annotated *first, const annotated *last, wg_text
 
 static bool together(const annotated *a, const annotated *b)
 {
-    const wg_elf *elf = wg_session_elf(a->s, a->core, a->pc);
+    uint32_t address, other;
+    const wg_elf *elf = wg_session_elf(a->s, a->core, a->pc, &address);
+    wg_session_elf(b->s, b->core, b->pc, &other);
     return a->s == b->s && a->core == b->core && WG_IS_HOST_PC(a->pc) == WG_IS_HOST_PC(b->pc) &&
            (WG_IS_HOST_PC(a->pc) ||
-            (elf && wg_elf_function(elf, a->pc) && wg_elf_function(elf, a->pc) == wg_elf_function(elf, b->pc)));
+            (elf && wg_elf_function(elf, address) && wg_elf_function(elf, address) == wg_elf_function(elf, other)));
 }
 
 static void disassembly_text(const annotation *a, wg_text *out)
@@ -192,8 +194,9 @@ static void disassembly_text(const annotation *a, wg_text *out)
         size_t last = i;
         while (last + 1 < a->count && together(r, &a->row[last + 1]))
             last++;
-        const wg_elf *elf = wg_session_elf(r->s, r->core, r->pc);
-        const wg_elf_symbol *symbol = elf ? wg_elf_function(elf, r->pc) : NULL;
+        uint32_t address;
+        const wg_elf *elf = wg_session_elf(r->s, r->core, r->pc, &address);
+        const wg_elf_symbol *symbol = elf ? wg_elf_function(elf, address) : NULL;
         char title[320], tile[24] = "";
         if (r->s->chip_width)
             snprintf(tile, sizeof tile, "%u-%u ", r->s->tile % r->s->chip_width, r->s->tile / r->s->chip_width);

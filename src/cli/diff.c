@@ -198,6 +198,25 @@ static void put_percent(const wg_saved_run *before, const wg_saved_run *after, w
                  (unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10));
 }
 
+/* In the words of the profile. */
+static void cause_text(const wg_saved_cost *c, char *room, size_t bytes)
+{
+    const char *cause = c->cause ? c->cause : "", *holder = c->holder ? c->holder : "";
+    char who[64] = "";
+    if (c->holder)
+        (void)snprintf(who, sizeof who, " (%.60s)", holder);
+    if (c->waits_for && c->buffer)
+        (void)snprintf(room, bytes, "waiting for %s in CB %s%s", c->waits_for, c->buffer, who);
+    else if (strcmp(cause, "polling") == 0 && c->address && c->other_tile)
+        (void)snprintf(room, bytes,
+                       strncmp(c->address, "0xffb", 5) == 0 ? "waiting for NoC, tile %s" : "waiting for tile %s (%s)",
+                       c->other_tile, c->address);
+    else if (strcmp(cause, "polling") == 0 && c->address)
+        (void)snprintf(room, bytes, "polling %s%s", c->address, who);
+    else
+        (void)snprintf(room, bytes, "%s%s%s%s", cause, c->condition ? " " : "", c->condition ? c->condition : "", who);
+}
+
 static void text(const wg_saved_run run[2], const changes *all, uint64_t top, wg_text *out)
 {
     wg_textf(out, "before  %llu cycles  %s\nafter   %llu cycles  %s\n        ", (unsigned long long)run[0].cycles,
@@ -216,8 +235,7 @@ static void text(const wg_saved_run run[2], const changes *all, uint64_t top, wg
         const change *c = &all->at[i];
         const wg_saved_cost *shown = shown_of(c);
         char cause[96];
-        (void)snprintf(cause, sizeof cause, shown->holder ? "%s (%s)" : "%s", shown->cause ? shown->cause : "",
-                       shown->holder);
+        cause_text(shown, cause, sizeof cause);
         wg_textf(out, "%-20s %9lld %9llu %9llu  %-34s ", shown->who, (long long)(after_of(c) - before_of(c)),
                  (unsigned long long)before_of(c), (unsigned long long)after_of(c), cause);
         put_place(shown, out);

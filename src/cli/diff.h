@@ -6,7 +6,8 @@
 #include "text/text.h"
 
 typedef struct wg_saved_cost {
-    char *who, *cause, *holder, *file, *instruction; /* NULL: absent */
+    char *who, *cause, *holder, *file, *instruction;             /* NULL: absent */
+    char *condition, *other_tile, *address, *waits_for, *buffer; /* more of the cause; costs are not paired by these */
     uint64_t line, cycles;
 } wg_saved_cost;
 

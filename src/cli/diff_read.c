@@ -35,6 +35,11 @@ static void free_cost(wg_saved_cost *c)
     free(c->holder);
     free(c->file);
     free(c->instruction);
+    free(c->condition);
+    free(c->other_tile);
+    free(c->address);
+    free(c->waits_for);
+    free(c->buffer);
     *c = (wg_saved_cost){0};
 }
 
@@ -117,7 +122,12 @@ static void cost_field(reader *r, const char *field, const char *value)
     } texts[] = {{"cause", &r->cost.cause},
                  {"holder", &r->cost.holder},
                  {"file", &r->cost.file},
-                 {"instruction", &r->cost.instruction}};
+                 {"instruction", &r->cost.instruction},
+                 {"condition", &r->cost.condition},
+                 {"other_tile", &r->cost.other_tile},
+                 {"address", &r->cost.address},
+                 {"waits_for", &r->cost.waits_for},
+                 {"circular_buffer", &r->cost.buffer}};
     for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(field, texts[i].name) == 0)
             keep(texts[i].to, value);

@@ -125,8 +125,9 @@ static const char *function(void *user, unsigned core, uint32_t pc, uint32_t *lo
                             size_t bytes)
 {
     const wg_session *s = user;
-    const wg_elf *elf = wg_session_elf(s, core, pc);
-    const wg_elf_symbol *symbol = elf ? wg_elf_function(elf, pc) : NULL;
+    uint32_t address;
+    const wg_elf *elf = wg_session_elf(s, core, pc, &address);
+    const wg_elf_symbol *symbol = elf ? wg_elf_function(elf, address) : NULL;
     if (bytes)
         room[0] = 0;
     if (!elf && !s->host_elf) { /* no address is known */
@@ -135,8 +136,9 @@ static const char *function(void *user, unsigned core, uint32_t pc, uint32_t *lo
     }
     if (!symbol)
         return room;
-    *low = symbol->address;
+    *low = symbol->address + (pc - address);
     *high = end_of(elf, symbol);
+    *high = *high == UINT32_MAX ? *high : *high + (pc - address);
     snprintf(room, bytes, "%s", symbol->name);
     return room;
 }

@@ -510,20 +510,23 @@ void wg_session_close(wg_session *s)
     free(s->hang);
     free(s->rounds);
     wg_blame_free(s->blame);
+    free(s->found);
     memset(s, 0, sizeof *s);
 }
 
-wg_elf *wg_session_elf(const wg_session *s, unsigned core, uint32_t pc)
+wg_elf *wg_session_elf(const wg_session *s, unsigned core, uint32_t pc, uint32_t *address)
 {
+    *address = pc;
     if (s->host_elf)
-        return wg_watch_program(s->host_elf, s, core, pc);
+        return wg_watch_program(s->host_elf, s, core, pc, address);
     return core < WG_CORES ? s->elf[core] : NULL;
 }
 
 bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out)
 {
     wg_session *s = session;
-    wg_elf *elf[WG_CORES] = {0}, *own = wg_session_elf(s, core, pc);
+    uint32_t address;
+    wg_elf *elf[WG_CORES] = {0}, *own = wg_session_elf(s, core, pc, &address);
     *out = (wg_source){0};
     if (WG_IS_HOST_PC(pc) && s->has_tasm)
         *out = (wg_source){.file = s->tasm.name, .line = pc - WG_HOST_PC};
@@ -532,7 +535,7 @@ bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out
     const wg_overlay *over = &s->overlay[core];
     const bool within = over->elf && pc - over->address < over->bytes;
     elf[core] = within ? over->elf : own;
-    return wg_elf_source(elf, core, within ? pc - over->address + over->link : pc, out);
+    return wg_elf_source(elf, core, within ? pc - over->address + over->link : address, out);
 }
 
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes)

@@ -71,6 +71,8 @@ typedef struct wg_overlay {
 typedef struct wg_host_elf {
     wg_elf *elf;
     unsigned core, x, y;
+    uint32_t low, high; /* it is at these addresses … */
+    uint32_t moved;     /* … which in the file are lower by this */
 } wg_host_elf;
 
 typedef struct wg_session {
@@ -124,8 +126,9 @@ typedef struct wg_session {
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
 
-    struct wg_watch *host_elf; /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
-    int observer[16];          /* of the device, by wg_session_observe() */
+    struct wg_code_found *found; /* … and which code its cores are in; NULL: programs are not searched for */
+    struct wg_watch *host_elf;   /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
+    int observer[16];            /* of the device, by wg_session_observe() */
     unsigned observers;
 
     struct wg_meter *meter; /* of runs again; NULL: their progress is not shown */
@@ -229,8 +232,8 @@ bool wg_watch_timeline(wg_session *s, wg_text *error);
 /* Observes the device until wg_session_unobserve(), or for its life. */
 bool wg_session_observe(wg_session *s, uint64_t kinds, wg_observer_fn fn, void *user, wg_text *error);
 void wg_session_unobserve(wg_session *s);
-/* The program of a core that has code at `pc`; NULL: not known. */
-wg_elf *wg_session_elf(const wg_session *s, unsigned core, uint32_t pc);
+/* The program of a core that has code at `pc`, and where in it that is (*address); NULL: not known. */
+wg_elf *wg_session_elf(const wg_session *s, unsigned core, uint32_t pc, uint32_t *address);
 /* Cores that do nothing, for a sink that begins now: bit i core i is in reset, bit 8 + i it is parked. */
 unsigned wg_idle_cores(const wg_session *s);
 
@@ -312,7 +315,7 @@ const char *wg_arch_title(wg_arch_id arch);
 
 /* watch.c: of a host's run. */
 struct wg_watch;
-wg_elf *wg_watch_program(const struct wg_watch *w, const wg_session *s, unsigned core, uint32_t pc);
+wg_elf *wg_watch_program(const struct wg_watch *w, const wg_session *s, unsigned core, uint32_t pc, uint32_t *address);
 
 /* Suppressed reports. On failure there is a message, and the part already read must be freed, too. */
 bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error);

@@ -77,7 +77,8 @@ static void on_event(void *user, const wg_event *e)
         if (!like.drain && !like.reads)
             return;
     }
-    like.program = wg_session_elf(v->s, e->agent, e->pc);
+    uint32_t address;
+    like.program = wg_session_elf(v->s, e->agent, e->pc, &address);
     wg_wait_site *site = site_of(w, &like);
     if (!site)
         return;
@@ -119,7 +120,8 @@ static void add_thread_waits(wg_waits_watch *v)
     w->failed |= !rows && costs->table.count;
     for (size_t i = 0; rows && i < count; i++) {
         const wg_cost *c = &rows[i].cost;
-        const wg_elf *program = wg_session_elf(v->s, c->core, c->pc);
+        uint32_t address;
+        const wg_elf *program = wg_session_elf(v->s, c->core, c->pc, &address);
         wg_wait_site *site = site_of(
             w, &(wg_wait_site){
                    .agent = c->track, .core = c->core, .pc = c->pc, .word = c->word, .s = v->s, .program = program});

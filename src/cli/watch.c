@@ -22,7 +22,18 @@ struct wg_watch {
     bool profile, timeline, stats, ended;
     wg_host_elf *elf; /* programs; the caller's */
     size_t elfs;
+    wg_watch_finder find; /* NULL: others are not searched for */
+    void *find_user;
 };
+
+/* The code that each core of a tile is in. */
+enum { PAGE_BITS = 8, PAGES = WG_L1_MAX_LINES * 16 >> PAGE_BITS };
+typedef struct wg_code_found {
+    wg_watch *watch;
+    wg_chip_tile *tile;
+    uint32_t low[WG_CORES], bytes[WG_CORES];       /* a program that was found, or a page of something else */
+    uint64_t unknown[WG_CORES][(PAGES + 63) / 64]; /* pages whose program is not found */
+} wg_code_found;
 
 static bool fail(wg_text *message, char *error, size_t bytes)
 {
@@ -36,6 +47,62 @@ static bool fail(wg_text *message, char *error, size_t bytes)
 }
 
 static bool copy_of(char **to, const char *text) { return !text || (*to = strdup(text)); }
+
+static bool add_elf(wg_watch *w, const wg_host_elf *elf)
+{
+    wg_host_elf *more = wg_realloc(w->elf, (w->elfs + 1) * sizeof *more);
+    if (!more)
+        return false;
+    w->elf = more;
+    w->elf[w->elfs++] = *elf;
+    return true;
+}
+
+/* The core is about to execute code outside of what it was in: which program is that? */
+static void enters_code(wg_code_found *f, unsigned core, uint32_t pc)
+{
+    wg_watch *w = f->watch;
+    const wg_chip_tile *t = f->tile;
+    const uint32_t page = pc >> PAGE_BITS;
+    uint32_t known = pc, address = pc;
+    f->low[core] = page << PAGE_BITS;
+    f->bytes[core] = 1 << PAGE_BITS;
+    if (page >= PAGES || f->unknown[core][page / 64] >> page % 64 & 1)
+        return;
+    const wg_elf *own = wg_watch_program(w, &t->s, core, pc, &known);
+    wg_elf *elf = w->find(w->find_user, t->x, t->y, (wg_core_id)core, pc, &address);
+    for (size_t i = 0; elf && i < wg_elf_segments(elf); i++) {
+        const wg_elf_segment *g = wg_elf_segment_at(elf, i);
+        if (!g->executable || address - g->address >= g->file_bytes)
+            continue;
+        f->low[core] = g->address + (pc - address);
+        f->bytes[core] = g->file_bytes;
+        if (elf != own || address != known) /* out of memory: its lines stay unknown */
+            add_elf(w,
+                    &(wg_host_elf){elf, core, t->x, t->y, f->low[core], f->low[core] + f->bytes[core], pc - address});
+        return;
+    }
+    f->unknown[core][page / 64] |= UINT64_C(1) << page % 64;
+}
+
+static void on_code(void *user, const wg_event *e)
+{
+    wg_code_found *f = user;
+    if (e->agent < WG_CORES && e->pc - f->low[e->agent] >= f->bytes[e->agent])
+        enters_code(f, e->agent, e->pc);
+}
+
+static bool find_programs(wg_watch *w, wg_chip_tile *t, wg_text *error)
+{
+    if (!w->find || t->s.dev->tile->spec->kind != WG_TILE_TENSIX)
+        return true;
+    if (!(t->s.found = wg_calloc(1, sizeof *t->s.found))) {
+        wg_textf(error, "out of memory");
+        return false;
+    }
+    *t->s.found = (wg_code_found){.watch = w, .tile = t};
+    return wg_session_observe(&t->s, WG_EV_BIT(WG_EV_CORE_RETIRE), on_code, t->s.found, error);
+}
 
 static bool watch_tile(wg_watch *w, wg_chip_tile *t, wg_device *dev, wg_text *error)
 {
@@ -58,7 +125,8 @@ static bool watch_tile(wg_watch *w, wg_chip_tile *t, wg_device *dev, wg_text *er
         snprintf(t->name, sizeof t->name, "%s %u-%u", dev->tile->spec->kind == WG_TILE_ETH ? "Ethernet tile" : "tile",
                  t->x, t->y);
     const wg_trace_tile at = {1 + number, number, alone, t->name, s->desc.arch};
-    bool ok = !w->profile || (wg_profile_open(s, wg_idle_cores(s), error) && wg_page_open(s, error));
+    bool ok = find_programs(w, t, error); /* before anyone asks for their lines */
+    ok = ok && (!w->profile || (wg_profile_open(s, wg_idle_cores(s), error) && wg_page_open(s, error)));
     if (ok && s->costs && !alone) /* a chip may have 140 of them */
         s->costs->chain.most = LINKS_OF_A_TILE;
     return ok && (!w->stats || wg_watch_stats(s, error)) && (!w->timeline || wg_watch_timeline(s, error)) &&
@@ -135,23 +203,26 @@ bool wg_watch_tile(wg_watch *w, unsigned x, unsigned y, char *error, size_t byte
 
 bool wg_watch_elf(wg_watch *w, unsigned x, unsigned y, wg_core_id core, wg_elf *elf)
 {
-    wg_host_elf *more = elf && (unsigned)core < WG_CORES ? wg_realloc(w->elf, (w->elfs + 1) * sizeof *more) : NULL;
-    if (!more)
-        return false;
-    w->elf = more;
-    w->elf[w->elfs++] = (wg_host_elf){elf, core, x, y};
-    return true;
+    return elf && (unsigned)core < WG_CORES && add_elf(w, &(wg_host_elf){elf, core, x, y, 0, UINT32_MAX, 0});
+}
+
+void wg_watch_find(wg_watch *w, wg_watch_finder find, void *user)
+{
+    w->find = find;
+    w->find_user = user;
 }
 
 /* The program of a core of this session that has code at `pc`. */
-wg_elf *wg_watch_program(const wg_watch *w, const wg_session *s, unsigned core, uint32_t pc)
+wg_elf *wg_watch_program(const wg_watch *w, const wg_session *s, unsigned core, uint32_t pc, uint32_t *address)
 {
     const wg_chip_tile *t = (const wg_chip_tile *)(const void *)((const char *)s - offsetof(wg_chip_tile, s));
     for (size_t i = w->elfs; i-- > 0;) { /* the program loaded last */
         const wg_host_elf *e = &w->elf[i];
         bool here = w->device || (e->x == WG_ANYWHERE && e->y == WG_ANYWHERE) || (e->x == t->x && e->y == t->y);
-        if (here && e->core == core && wg_elf_function(e->elf, pc))
+        if (here && e->core == core && pc >= e->low && pc < e->high && wg_elf_function(e->elf, pc - e->moved)) {
+            *address = pc - e->moved;
             return e->elf;
+        }
     }
     return NULL;
 }

@@ -45,8 +45,8 @@ struct wg_tile {
     const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
-    wg_carry
-        carry[WG_CORES + WG_THREADS]; /* of scaled cores; at the gates, of scaled instructions of the Matrix Unit */
+    /* Of scaled cores; of gates, for instructions of the Matrix Unit; of cores' stores that hold L1. */
+    wg_carry carry[2 * WG_CORES + WG_THREADS];
     uint8_t passed_free,
         passes_free;      /* threads whose head has taken no time at its gate; whose next one may pass, too */
     uint64_t watched;     /* event kinds that are observed */

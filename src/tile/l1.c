@@ -224,6 +224,14 @@ bool wg_l1_ask_port(wg_tile *t, wg_l1_client client, unsigned port, uint32_t add
     return true;
 }
 
+void wg_l1_hold(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t cycles)
+{
+    wg_l1_ports *p = &t->regions.memory.l1;
+    const uint64_t until = t->sched.now + cycles;
+    p->port_free[places[client].port] = until;
+    p->bank_free[wg_l1_bank(t->arch->l1_banks, address)] = until;
+}
+
 bool wg_l1_ask(wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t *retry)
 {
     return wg_l1_ask_port(t, client, places[client].port, address, access, retry);

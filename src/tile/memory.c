@@ -179,6 +179,10 @@ static void serve_l1(wg_tile *t, unsigned core)
         refused(t, core);
         return;
     }
+    if (__builtin_expect(t->what_if != NULL, 0) && access == WG_L1_NARROW)
+        wg_l1_hold(t, (wg_l1_client)core, req->address,
+                   wg_takes_carried(t->what_if, &t->carry[WG_CORES + WG_THREADS + core], core, core, req->pc,
+                                    t->timing->narrow_write, 1));
     uint32_t value[4] = {0};
     if (req->kind == WG_REQ_READ) /* the whole line: the core selects its bytes, and its L0 cache keeps the line */
         wg_l1_read(t, req->address & ~15u, 16, value);

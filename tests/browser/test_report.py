@@ -147,7 +147,7 @@ def many_boxes(d):
     assert path.stat().st_size < 5_000_000, path.stat().st_size
     with Browser() as b:
         b.open(path)
-        assert "The page shows cycles" in b.text("#summary")
+        assert "The page shows cycles" in b.text("#summary") and "--trace writes all beside it" in b.text("#summary")
         frame = b.run("""const times = [];
             for (let i = 0; i < 9; i++) { const t = performance.now(); waitgate.draw(); times.push(performance.now() - t); }
             return times.sort((a, b) => a - b)[4]""")

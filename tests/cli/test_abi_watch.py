@@ -89,6 +89,25 @@ def trace_profile_and_page(d):
 
 
 @test
+def files_found_in_a_folder(d):
+    """The two tiles run different programs at the same address; each one's file is found by its code."""
+    for number, elf in enumerate(ELFS):
+        folder = d / f"cache/{number}/brisc"
+        folder.mkdir(parents=True)
+        (folder / "brisc.elf").write_bytes(pathlib.Path(elf).read_bytes())
+    assert hosted(WAITGATE_TRACE=f"{d}/t.json", WAITGATE_COST_PROFILE=f"{d}/p.json", WAITGATE_ELF=f"{d}/cache") == ""
+    said = json.loads((d / "p.json").read_text())
+    names = []
+    for tile in said["tiles"]:
+        costs = [c for t in tile["cost_profile"]["tracks"] if t["name"] == "B" for c in t["costs"]]
+        assert sum(c["cycles"] for c in costs if c.get("file", "").endswith("relay.c")) > 10_000, costs[:5]
+        names.append({c["function"] for c in costs if "function" in c})
+    assert "fill" in names[0] | names[1] and names[0] != names[1], names
+    events = json.loads((d / "t.json").read_text())["traceEvents"]
+    assert sum(e["ph"] == "X" and e["name"] == "main" and e["cat"] == "function" for e in events) >= 2
+
+
+@test
 def what_is_seen_changes_nothing(d):
     """The profile as JSON: it adds up, and the host computes the same sum."""
     assert hosted(WAITGATE_COST_PROFILE=f"{d}/p.json") == "" and hosted(WAITGATE_PROFILE=f"{d}/q.json") == ""

@@ -39,11 +39,40 @@ def saved(d, name, text, *words):
     return json.loads(done.stdout)
 
 
+POLLS = """.core B
+    li   t0, 0x3000
+    li   t1, {n}
+1:  addi t1, t1, -1; bnez t1, 1b
+    li   t2, 1
+    sw   t2, 0(t0)
+    j    .
+.core T0
+    li   t0, 0x3000
+1:  fence; lw t1, 0(t0)
+    beqz t1, 1b
+    j    .
+.l1 0x3000
+    .word 0
+"""
+
+
 def by_who(diff):
     sums = {}
     for c in diff["changes"]:
         sums[c["who"]] = sums.get(c["who"], 0) + c["after"] - c["before"]
     return sums
+
+
+@test
+def causes_in_the_words_of_the_profile(d):
+    """A poll has its address, and is paired without it."""
+    for name, n in (("a", 100), ("b", 300)):
+        saved(d, name, POLLS.format(n=n), "profile")
+    text = run("diff", d / "a", d / "b").stdout
+    assert "polling 0x00003000 (B)" in text, text
+    (d / "c").write_text((d / "b").read_text().replace("0x00003000", "0x00004000"))
+    rows = [c for c in json.loads(run("diff", "--json", d / "a", d / "c").stdout)["changes"] if c["cause"] == "polling"]
+    assert len(rows) == 1 and rows[0]["before"] and rows[0]["after"] > rows[0]["before"], rows
 
 
 @test
@@ -70,7 +99,7 @@ def names_line_and_cause(d):
     assert ("thread 0", "issued", None, 4, "ttdmanop") in told, first
     assert ("thread 1", "latched-wait", "thread 0", 8, "ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO") in told, first
     text = run("diff", d / "a", d / "b").stdout
-    assert "15 more, +" in text and "latched-wait (thread 0)" in text and "p.tasm:4  ttdmanop" in text, text
+    assert "15 more, +" in text and "latched-wait SEMAPHORE_1 (thread 0)" in text and "p.tasm:4  ttdmanop" in text, text
 
 
 @test

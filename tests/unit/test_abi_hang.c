@@ -390,6 +390,22 @@ static void launch_kernel(lib *l)
     end(l);
 }
 
+/* Does the cost profile of the same run name this function? */
+static bool profile_names(void **state, const char *folder, const char *function)
+{
+    char path[96], text[1 << 16];
+    snprintf(path, sizeof path, "%s/profile.txt", folder);
+    setenv("WAITGATE_COST_PROFILE", path, 1);
+    host(state, launch_kernel, "WAITGATE_ELF", folder);
+    unsetenv("WAITGATE_COST_PROFILE");
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    unlink(path);
+    return strstr(text, function);
+}
+
 /*
  * WAITGATE_ELF names a folder: the file of each kernel is found in it by its code, wherever it was launched; so is a program's that
  * stays where it was linked. A file with other code is not taken for it.
@@ -410,10 +426,12 @@ static void test_folder(void **state)
     write_elf(path, &code);
     assert_int_equal(WEXITSTATUS(host(state, launch_kernel, "WAITGATE_ELF", folder)), 7);
     SAYS("thread 1 waits at waits_for_ever");
+    assert_true(profile_names(state, folder, "waits_for_ever"));
     code.word[1] ^= 1 << 20;
     write_elf(path, &code);
     host(state, launch_kernel, "WAITGATE_ELF", folder);
     assert_null(strstr(said, "waits_for_ever"));
+    assert_false(profile_names(state, folder, "waits_for_ever"));
     code = stuck_at(BASE);
     write_elf(path, &code);
     host(state, leaves_stuck, "WAITGATE_ELF", folder);

@@ -54,7 +54,7 @@ const races = tiles.reduce((sum, _, i) => sum + racesOf(i).length, 0);
 $('title').textContent = run.program;
 const endings = {done: 'Done', until: 'Done (--until)', hang: 'Hangs', limit: 'Stopped by --max-cycles', finding: 'Stopped by a finding', interrupted: 'Interrupted'};
 $('summary').textContent = `${endings[run.result] || run.result} after ${number(run.cycles)} cycles, ${run.arch === 'wh' ? 'Wormhole B0' : 'Blackhole A0'}. ` +
-  (data.from > 0 || data.to < run.cycles ? `The page shows cycles ${number(data.from)} to ${number(data.to)}. ` : '') +
+  (data.from > 0 || data.to < run.cycles ? `The page shows cycles ${number(data.from)} to ${number(data.to)}; --from and --to choose others, and --trace writes all beside it. ` : '') +
   (findings.length ? counted(findings.length, 'finding') : 'No findings.') + (races ? ` ${counted(races, 'race')}` : '');
 $('path-sentence').textContent = data.sentence;
 $('footer').textContent = `waitgate ${run.waitgate}. One row per core, Wait Gate and unit; every cycle of each row is charged to a line and a cause.`;
