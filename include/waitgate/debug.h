@@ -90,7 +90,7 @@ WG_API wg_pause wg_debug_continue(wg_debug *d);
 WG_API wg_pause wg_debug_back(wg_debug *d);
 /*
  * Runs until a core has executed an instruction, or a Tensix thread's instruction has passed the Wait Gate; back: to before
- * the last one. Other agents move as well: all share one clock.
+ * the last one. Other agents move as well: all share one clock; a breakpoint or watch of theirs that comes first stops the run.
  */
 WG_API wg_pause wg_debug_step(wg_debug *d, wg_who who);
 WG_API wg_pause wg_debug_step_back(wg_debug *d, wg_who who);

@@ -137,7 +137,7 @@ int wg_command_gdb(const wg_args *args, wg_text *out, wg_text *error)
         wg_textf(error, "waitgate: --json: with --listen stdio, standard output is gdb's\n");
         return WG_EXIT_ERROR;
     }
-    bool ok = wg_debugging_open(&g, args, NULL, error);
+    bool ok = wg_debugging_open(&g, args, stdio ? NULL : wg_debugging_interrupted, error);
     if (ok) {
         signal(SIGPIPE, SIG_IGN);
         ok = stdio ? serve(&g, STDIN_FILENO, STDOUT_FILENO, error) : serve_port(&g, args, address, error);

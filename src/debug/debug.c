@@ -309,26 +309,42 @@ static wg_pause paused(wg_debug *d, wg_pause why)
     return why;
 }
 
+/* Where the core is now, its stop has been reported. */
+static void note_told(wg_debug *d, wg_who who)
+{
+    if (who.agent <= WG_AGENT_CORE_T2)
+        d->told[wg_debug_index(d, who)][who.agent] = wg_debug_where(d, wg_debug_index(d, who), who.agent);
+}
+
 static wg_pause stopped(wg_debug *d)
 {
-    wg_who who = d->stops.what.who;
     /* Without a history, a core that reaches a breakpoint other than by executing is detected a cycle late. */
     if (d->past.count && !wg_debug_goto(d, d->stops.at))
         return paused(d, WG_PAUSE_FAILED);
     d->state = d->stops.what;
-    if (who.agent <= WG_AGENT_CORE_T2)
-        d->told[wg_debug_index(d, who)][who.agent] = wg_debug_where(d, wg_debug_index(d, who), who.agent);
+    note_told(d, d->state.who);
     return d->state.pause;
+}
+
+bool wg_debug_stop_other(wg_debug *d)
+{
+    d->stops.what = d->stops.other;
+    d->stops.at = d->stops.other_at;
+    if (!d->past.count || stopped(d) == WG_PAUSE_FAILED)
+        return false;
+    note_told(d, d->stops.stepping);
+    return true;
 }
 
 /* How far to run before the next check: not beyond what can be rolled back. */
 static uint64_t stretch_from(const wg_debug *d, uint64_t target, uint64_t n)
 {
+    const bool steps = d->stops.stepping.agent != WG_AGENT_NONE;
     uint64_t now = wg_debug_now(d), cycles = STRETCH;
     if (wg_stops_any(d)) {
         cycles = ATTENTIVE;
         /* A step takes only a few cycles; without a history nothing can be rolled back. */
-        if (!d->past.count || wg_stops_closely(d) || (d->stops.only_steps && n < CLOSE))
+        if (!d->past.count || wg_stops_closely(d) || (steps && n < CLOSE))
             cycles = 1;
     }
     uint64_t to = target - now < cycles ? target : now + cycles;
@@ -338,13 +354,13 @@ static uint64_t stretch_from(const wg_debug *d, uint64_t target, uint64_t n)
 static wg_pause forwards(wg_debug *d, wg_who stepping, uint64_t target)
 {
     wg_stop stop = WG_STOP_CYCLES;
-    bool step = stepping.agent != WG_AGENT_NONE, may_be_limited = target > d->limit;
+    bool may_be_limited = target > d->limit;
     target = may_be_limited ? d->limit : target;
     d->limited = false;
     d->error[0] = 0;
-    d->stops = (wg_stops){.only_steps = step, .stepping = stepping};
+    d->stops = (wg_stops){.stepping = stepping, .postpones = d->postpones};
     d->state = (wg_debug_state){.who = {.agent = WG_AGENT_NONE}};
-    if (!step && wg_debug_now(d) < target && wg_stops_already(d))
+    if (wg_debug_now(d) < target && wg_stops_already(d))
         return stopped(d);
     wg_stops_begin(d);
     if (!wg_stops_watch(d))
@@ -425,12 +441,11 @@ static wg_pause backwards(wg_debug *d, wg_who stepping)
     uint64_t end = wg_debug_now(d), to = end;
     d->limited = false;
     d->error[0] = 0;
-    d->stops =
-        (wg_stops){.backwards = true, .only_steps = stepping.agent != WG_AGENT_NONE, .stepping = stepping, .end = end};
+    d->stops = (wg_stops){.backwards = true, .stepping = stepping, .end = end};
     if (!d->past.count)
         return came_to(d, WG_PAUSE_BEGIN, end);
     uint64_t begin = d->past.list[0].cycle;
-    uint64_t reach = d->stops.only_steps ? CLOSE : ATTENTIVE;
+    uint64_t reach = stepping.agent != WG_AGENT_NONE ? CLOSE : ATTENTIVE;
     for (; to > begin && !d->stops.found; reach *= reach > d->distance ? 1 : 8) {
         uint64_t from = to - begin > reach ? to - reach : begin;
         uint64_t before = d->past.list[wg_checkpoints_before(&d->past, to - 1)].cycle;

@@ -34,12 +34,15 @@ typedef struct wg_whereabouts {
 /* The conditions to stop at while time advances, and the match (stops.c). */
 typedef struct wg_stops {
     bool backwards;  /* the last one before `end`, not the first */
-    bool only_steps; /* only steps of `stepping` count */
-    wg_who stepping; /* agent WG_AGENT_NONE: nobody */
+    wg_who stepping; /* stops after a step of this agent, too; agent WG_AGENT_NONE: nobody */
     uint64_t end;    /* backwards: start of the search */
     bool found;
     uint64_t at; /* the boundary to stop at */
     wg_debug_state what;
+    bool postpones;    /* stops of cores and threads other than `stepping` only count as `other`, … */
+    bool others;       /* … of which there was one, … */
+    uint64_t other_at; /* … the first at this boundary */
+    wg_debug_state other;
     uint8_t waiting[WG_DEBUG_TILES]; /* cores at a breakpoint that have been reported: bit per core */
 } wg_stops;
 
@@ -49,15 +52,10 @@ typedef struct wg_writer {
     uint32_t pc;
 } wg_writer;
 
-/*
- * Own RAM and registers are watched cycle by cycle: the cores' registers, watched bytes, and the next store to leave each store
- * queue, before the current cycle.
- */
+/* Own RAM and registers are watched cycle by cycle: the cores' registers and the watched bytes before the current cycle. */
 typedef struct wg_before {
     uint64_t known; /* the cycle of value[], at its start; UINT64_MAX: there is none */
     wg_writer writer[WG_DEBUG_TILES][WG_DEBUG_WATCHES];
-    wg_store store[WG_DEBUG_TILES][WG_CORES];   /* path: WG_PATH_OWN_RAM if there is one */
-    uint8_t store_at[WG_DEBUG_TILES][WG_CORES]; /* its place in the queue */
     uint32_t x[WG_DEBUG_TILES][WG_CORES][32];
     uint8_t value[WG_DEBUG_TILES][WG_CORES][WG_DEBUG_WATCHES][WG_DEBUG_WATCH_BYTES];
 } wg_before;
@@ -89,6 +87,7 @@ struct wg_debug {
     int observer[WG_DEBUG_TILES];
     bool (*interrupted)(void *user);
     void *interrupted_user;
+    bool postpones;    /* of the next step: see wg_stops */
     uint64_t limit;    /* forwards, no further than this cycle … */
     bool limited;      /* … and the last call reached it before it was done */
     uint64_t watching; /* kinds of events that are observed; 0: none */
@@ -110,6 +109,8 @@ bool wg_debug_advance(wg_debug *d, uint64_t cycle, wg_stop *stop);
 /* Goes to an earlier cycle, or to a later one with nothing to stop at before it. */
 bool wg_debug_goto(wg_debug *d, uint64_t cycle);
 bool wg_debug_save(wg_debug *d);
+/* After a step that postpones: goes back to the other agent's stop, which becomes the state. False: the history has gone. */
+bool wg_debug_stop_other(wg_debug *d);
 /*
  * Replays the run up to the current cycle from the checkpoint before `from`, with an observer at one tile or all.
  * Ends at the current cycle. False: it failed.

@@ -100,7 +100,8 @@ static void stop_reply(wg_gdb *g, wg_text *out)
     const wg_debug_state *s = &g->d->state;
     wg_pause why = s->pause;
     if (s->who.agent <= WG_AGENT_THREAD2)
-        g->who = s->who;
+        g->selected = s->who;
+    g->who = g->selected;
     if (why == WG_PAUSE_ENDED || why == WG_PAUSE_FAILED)
         say_end(g);
     if (why == WG_PAUSE_WATCH)
@@ -115,6 +116,27 @@ static void stop_reply(wg_gdb *g, wg_text *out)
         wg_textf(out, "replaylog:%s;", why == WG_PAUSE_BEGIN ? "begin" : "end");
 }
 
+/*
+ * Has another thread stopped during a step that gdb wanted to see alone? Then the machine goes back to that cycle, which is at most one
+ * instruction earlier, and the stop is reported now.
+ */
+static bool is_reported_now(wg_gdb *g)
+{
+    const bool now = g->postponed && g->ended == wg_debug_now(g->d) &&
+                     (g->action == WG_GDB_CONTINUE || g->action == WG_GDB_STEP) && !g->step_alone;
+    g->postponed = false;
+    return now && wg_debug_stop_other(g->d);
+}
+
+static void step(wg_gdb *g)
+{
+    g->d->postpones = g->step_alone;
+    wg_debug_step(g->d, g->selected);
+    g->d->postpones = false;
+    g->postponed = g->step_alone && g->d->stops.others;
+    g->ended = wg_debug_now(g->d);
+}
+
 static void act(wg_gdb *g)
 {
     /*
@@ -127,13 +149,15 @@ static void act(wg_gdb *g)
         g->d->state.pause = WG_PAUSE_STEP;
         return;
     }
-    switch (g->action) {
+    const bool already = is_reported_now(g);
+    switch (already ? WG_GDB_NOTHING : g->action) {
+    case WG_GDB_NOTHING: break;
     case WG_GDB_CONTINUE: wg_debug_continue(g->d); break;
-    case WG_GDB_STEP: wg_debug_step(g->d, g->who); break;
+    case WG_GDB_STEP: step(g); break;
     case WG_GDB_BACK: wg_debug_back(g->d); break;
-    default: wg_debug_step_back(g->d, g->who); break;
+    default: wg_debug_step_back(g->d, g->selected); break;
     }
-    if (g->d->state.pause == WG_PAUSE_WATCH && (g->action == WG_GDB_CONTINUE || g->action == WG_GDB_BACK))
+    if (g->d->state.pause == WG_PAUSE_WATCH)
         g->watched = WG_GDB_WATCH_TOLD;
 }
 
@@ -317,7 +341,7 @@ static bool resume(wg_gdb *g, const char *text)
     wg_who who, step = {.agent = WG_AGENT_NONE}, alone = step;
     unsigned named = 0, all = 0;
     for (const char *at = text; (at = strchr(at, ';'));) {
-        uint64_t thread = wg_gdb_thread(g, g->who);
+        uint64_t thread = wg_gdb_thread(g, g->selected);
         const char action = *++at;
         const char *colon = at + strcspn(at, ":;");
         const bool one = *colon == ':' && strncmp(colon, ":-1", 3) != 0;
@@ -333,14 +357,19 @@ static bool resume(wg_gdb *g, const char *text)
     }
     g->action = step.agent == WG_AGENT_NONE ? WG_GDB_CONTINUE : WG_GDB_STEP;
     if (g->action == WG_GDB_STEP)
-        g->who = step;
+        g->selected = step;
+    g->step_alone = g->action == WG_GDB_STEP && named == 1 && !all;
     const bool locked = named == 1 && !all && !(g->action == WG_GDB_STEP && steps_over(g, alone));
     wg_debug_alone(g->d, locked ? &alone : NULL);
-    g->gone.pcs = 0;
+    if (g->action == WG_GDB_CONTINUE)
+        g->gone.pcs = 0;
     return true;
 }
 
-/* H: selects the thread for registers and memory. T: is there such a thread? */
+/*
+ * H: selects the thread for registers and memory. T: is there such a thread? gdb asks this about a thread that the user chooses, not
+ * about those that it lists; when it goes back, it does not name the thread.
+ */
 static void thread(wg_gdb *g, const char *text, wg_text *out)
 {
     const char *at = text + (*text == 'H' && text[1] ? 2 : 1);
@@ -353,6 +382,8 @@ static void thread(wg_gdb *g, const char *text, wg_text *out)
     }
     if (*text == 'H' && text[1] == 'g' && !all)
         g->who = who;
+    if (!all && *text == 'T')
+        g->selected = who;
     wg_textf(out, "OK");
 }
 

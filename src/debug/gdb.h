@@ -26,10 +26,14 @@ typedef struct wg_gdb_breaks {
 struct wg_gdb {
     wg_debug *d;
     wg_who who;           /* the thread for registers and memory */
+    wg_who selected;      /* the thread that moves if gdb names none: it stopped last, or the user chose it */
     wg_gdb_action action; /* the action gdb waits for */
+    bool step_alone;      /* gdb steps a thread over a breakpoint, and expects no stop of another one */
+    bool postponed;       /* there was one in that step (wg_stops.other), … */
+    uint64_t ended;       /* … which ended in this cycle */
     enum { WG_GDB_UNWATCHED, WG_GDB_WATCH_TOLD, WG_GDB_WATCH_REMOVED } watched; /* see act() */
     wg_gdb_breaks set;  /* breakpoints and watches of this gdb; they go when it leaves */
-    wg_gdb_breaks gone; /* breakpoints that it has removed since it last let the machine run */
+    wg_gdb_breaks gone; /* breakpoints that it has removed since it last continued */
     bool no_acks;
     int in, out; /* file descriptors */
     bool closed; /* the other side has disconnected */

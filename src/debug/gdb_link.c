@@ -28,13 +28,21 @@ static void write_all(wg_gdb *g, const char *bytes, size_t count)
     }
 }
 
+/* Does the host want this to end, as after Ctrl-C at its terminal? Then the connection is closed. */
+static bool ends(wg_gdb *g)
+{
+    const wg_debug_desc *desc = &g->d->desc;
+    g->closed |= desc->interrupted && desc->interrupted(desc->user);
+    return g->closed;
+}
+
 /* The next byte; -1 if the other side has disconnected. */
 static int next_byte(wg_gdb *g)
 {
     if (g->used == g->filled) {
         ssize_t n;
         do
-            n = read(g->in, g->buffer, sizeof g->buffer);
+            n = ends(g) ? 0 : read(g->in, g->buffer, sizeof g->buffer);
         while (n < 0 && errno == EINTR);
         if (n <= 0) {
             g->closed = true;
@@ -112,11 +120,13 @@ static bool receive(wg_gdb *g, char *packet)
     }
 }
 
-/* While the machine runs: has an interrupt arrived, or has the other side disconnected? */
+/* While the machine runs: has an interrupt arrived, has the other side disconnected, or does the host end this? */
 static bool interrupted(void *user)
 {
     wg_gdb *g = user;
     struct pollfd ready = {.fd = g->in, .events = POLLIN};
+    if (ends(g))
+        return true;
     while (g->used < g->filled)
         if (g->buffer[g->used++] == INTERRUPT)
             return true;
@@ -167,7 +177,7 @@ wg_status wg_gdb_open(wg_debug *d, int in, int out, wg_gdb **server)
     g->d = d;
     g->in = in;
     g->out = out;
-    g->who = wg_debug_first(d);
+    g->who = g->selected = wg_debug_first(d);
     d->interrupted = interrupted;
     d->interrupted_user = g;
     return WG_OK;

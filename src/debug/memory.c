@@ -33,13 +33,39 @@ bool wg_debug_register(wg_device *dev, unsigned core, uint32_t address, uint32_t
     }
 }
 
+/*
+ * A byte of own RAM that the core has stored and that has not reached it yet, the latest one; NULL: there is none. The core's loads
+ * see it, so a debugger shows it: otherwise a variable on the stack would seem to change some instructions late.
+ */
+static uint8_t *byte_on_its_way(wg_core_run *run, uint32_t address)
+{
+    if (run->ex1.kind == WG_EX1_STORE && run->ex1.path == WG_PATH_OWN_RAM &&
+        address - run->ex1.address < run->ex1.bytes)
+        return (uint8_t *)run->ex1.data + (address - run->ex1.address);
+    for (unsigned i = run->sq_count; i-- > 0;) {
+        wg_store *s = &run->sq[(run->sq_head + i) % WG_STORE_QUEUE];
+        if (s->path == WG_PATH_OWN_RAM && address - s->address < s->bytes)
+            return (uint8_t *)s->data + (address - s->address);
+    }
+    return NULL;
+}
+
+static bool own_ram(wg_device *dev, unsigned core, uint32_t address, uint32_t *byte)
+{
+    if (wg_peek(dev, WG_SPACE_CORE_RAM, core << 16 | (address & 0xFFFF), byte) != WG_OK)
+        return false;
+    const uint8_t *later = byte_on_its_way(&dev->tile->core[core].run, address);
+    *byte = later ? *later : *byte;
+    return true;
+}
+
 bool wg_debug_byte(wg_device *dev, unsigned core, uint32_t address, uint32_t *byte)
 {
     const wg_route r = wg_tile_route(dev->tile, core, address, false);
     uint32_t word;
     switch (r.path) {
     case WG_PATH_L1: return wg_peek(dev, WG_SPACE_L1, address, byte) == WG_OK;
-    case WG_PATH_OWN_RAM: return wg_peek(dev, WG_SPACE_CORE_RAM, core << 16 | (address & 0xFFFF), byte) == WG_OK;
+    case WG_PATH_OWN_RAM: return own_ram(dev, core, address, byte);
     case WG_PATH_SLOW_RAM: return wg_peek(dev, WG_SPACE_CORE_RAM, (uint32_t)r.index << 16 | r.offset, byte) == WG_OK;
     default:
         if (!wg_debug_register(dev, core, address, &word))
@@ -72,9 +98,16 @@ static bool put_byte(wg_device *dev, unsigned core, uint32_t address, uint8_t by
 {
     wg_route r = wg_address_route(dev->tile->spec, core, address, true);
     uint32_t word, index = r.index * WG_GPRS + r.offset / 4, shift = 8 * (address & 3);
+    uint8_t *later;
     switch (r.path) {
     case WG_PATH_L1: return wg_poke(dev, WG_SPACE_L1, address, byte) == WG_OK;
-    case WG_PATH_OWN_RAM: return wg_poke(dev, WG_SPACE_CORE_RAM, core << 16 | (address & 0xFFFF), byte) == WG_OK;
+    case WG_PATH_OWN_RAM:
+        if (wg_poke(dev, WG_SPACE_CORE_RAM, core << 16 | (address & 0xFFFF), byte) != WG_OK)
+            return false;
+        later = byte_on_its_way(&dev->tile->core[core].run, address);
+        if (later)
+            *later = byte;
+        return true;
     case WG_PATH_GPR:
         return wg_peek(dev, WG_SPACE_GPR, index, &word) == WG_OK &&
                wg_poke(dev, WG_SPACE_GPR, index, (word & ~(UINT32_C(0xFF) << shift)) | (uint32_t)byte << shift) ==

@@ -23,18 +23,39 @@ static bool is_breakpoint(const wg_debug *d, uint32_t pc)
     return false;
 }
 
+static bool is_stepping(const wg_debug *d, unsigned index, unsigned agent)
+{
+    const wg_who *who = &d->stops.stepping;
+    return who->agent == agent && wg_debug_index(d, *who) == index;
+}
+
+static bool is_postponed(wg_debug *d, wg_debug_state what, uint64_t at)
+{
+    wg_stops *s = &d->stops;
+    if (!s->postpones || what.who.agent == WG_AGENT_NONE || is_stepping(d, wg_debug_index(d, what.who), what.who.agent))
+        return false;
+    if (!s->others || at < s->other_at) {
+        s->other = what;
+        s->other_at = at;
+    }
+    s->others = true;
+    return true;
+}
+
 bool wg_stops_already(wg_debug *d)
 {
     for (unsigned i = 0; d->breakpoints && i < wg_debug_tiles(d); i++)
         for (unsigned core = 0; wg_debug_dev(d, i) && core < WG_CORES; core++) {
+            const wg_debug_state what = {.pause = WG_PAUSE_BREAK, .who = wg_debug_who(d, i, core)};
             wg_whereabouts now = wg_debug_where(d, i, core);
             const wg_whereabouts *told = &d->told[i][core];
-            if (!now.runs || !is_breakpoint(d, now.pc) || !wg_holds_moves(d, i, core) ||
-                (told->runs && told->pc == now.pc && told->instructions == now.instructions))
+            if (!now.runs || !is_breakpoint(d, now.pc) || !wg_holds_moves(d, i, core) || is_stepping(d, i, core) ||
+                (told->runs && told->pc == now.pc && told->instructions == now.instructions) ||
+                is_postponed(d, what, wg_debug_now(d)))
                 continue;
             d->stops.found = true;
             d->stops.at = wg_debug_now(d);
-            d->stops.what = (wg_debug_state){.pause = WG_PAUSE_BREAK, .who = wg_debug_who(d, i, core)};
+            d->stops.what = what;
             return true;
         }
     return false;
@@ -55,8 +76,13 @@ void wg_stops_begin(wg_debug *d)
 void wg_stops_note(wg_debug *d, wg_debug_state what, uint64_t at)
 {
     wg_stops *s = &d->stops;
-    bool better = s->backwards ? at < s->end && (!s->found || at >= s->at) : !s->found || at < s->at;
-    if (!better)
+    if (is_postponed(d, what, at))
+        return;
+    /* Of two at one boundary a step counts less: whoever steps wants to know of the other one. */
+    const bool stops = what.pause != WG_PAUSE_STEP, stopped = s->what.pause != WG_PAUSE_STEP, same = at == s->at;
+    const bool better = !s->found || (s->backwards ? at > s->at || (same && stops >= stopped)
+                                                   : at < s->at || (same && stops > stopped));
+    if (!better || (s->backwards && at >= s->end))
         return;
     s->found = true;
     s->at = at;
@@ -64,12 +90,6 @@ void wg_stops_note(wg_debug *d, wg_debug_state what, uint64_t at)
 }
 
 uint64_t wg_stops_beside(const wg_debug *d, uint64_t cycle) { return d->stops.backwards ? cycle : cycle + 1; }
-
-static bool is_stepping(const wg_debug *d, const wg_event *e, unsigned agent)
-{
-    const wg_who *who = &d->stops.stepping;
-    return who->agent == agent && wg_debug_index(d, *who) == e->tile;
-}
 
 /* ---- Events ---- */
 
@@ -79,10 +99,8 @@ static void retired(wg_debug *d, const wg_event *e)
     const uint8_t bit = (uint8_t)(1u << e->agent);
     wg_debug_state at_break = {.pause = WG_PAUSE_BREAK, .who = wg_debug_who(d, e->tile, e->agent)};
     uint8_t *waiting = &d->stops.waiting[e->tile];
-    if (is_stepping(d, e, e->agent))
+    if (is_stepping(d, e->tile, e->agent))
         wg_stops_note(d, (wg_debug_state){.pause = WG_PAUSE_STEP, .who = at_break.who}, wg_stops_beside(d, e->cycle));
-    if (d->stops.only_steps)
-        return;
     wg_watch_retired(d, e);
     if (!(*waiting & bit) && is_breakpoint(d, (uint32_t)e->a)) /* it did not arrive there by executing */
         wg_stops_note(d, at_break, e->cycle);
@@ -92,6 +110,9 @@ static void retired(wg_debug *d, const wg_event *e)
         wg_stops_note(d, at_break, e->cycle + 1);
     }
 }
+
+/* Is it a step? Then the condition of `until` does not count. */
+static bool is_step(const wg_debug *d) { return d->stops.stepping.agent != WG_AGENT_NONE; }
 
 static bool is_named(const wg_debug *d, uint32_t word)
 {
@@ -104,6 +125,8 @@ static bool is_named(const wg_debug *d, uint32_t word)
 static bool holds(const wg_debug *d, const wg_event *e)
 {
     const wg_condition *c = &d->until;
+    if (is_step(d))
+        return false;
     switch (c->kind) {
     case WG_UNTIL_FINDING: return e->kind == WG_EV_FINDING;
     case WG_UNTIL_SEMAPHORE: return e->kind == WG_EV_SEMAPHORE && e->a == c->index && e->b == c->value;
@@ -121,15 +144,13 @@ static void event(void *user, const wg_event *e)
     if (e->kind == WG_EV_CORE_RETIRE)
         retired(d, e);
     if ((e->kind == WG_EV_ISSUED || e->kind == WG_EV_LATCHED) &&
-        is_stepping(d, e, (unsigned)WG_AGENT_THREAD0 + e->thread))
+        is_stepping(d, e->tile, (unsigned)WG_AGENT_THREAD0 + e->thread))
         wg_stops_note(d, (wg_debug_state){.pause = WG_PAUSE_STEP, .who = d->stops.stepping},
                       wg_stops_beside(d, e->cycle));
-    if (!d->stops.only_steps) {
-        wg_watch_event(d, e);
-        if (holds(d, e))
-            wg_stops_note(d, (wg_debug_state){.pause = WG_PAUSE_UNTIL, .who = wg_stops_doer(d, e)},
-                          wg_stops_beside(d, e->cycle));
-    }
+    wg_watch_event(d, e);
+    if (holds(d, e))
+        wg_stops_note(d, (wg_debug_state){.pause = WG_PAUSE_UNTIL, .who = wg_stops_doer(d, e)},
+                      wg_stops_beside(d, e->cycle));
     if (d->stops.found && !d->stops.backwards) /* the run need not continue */
         wg_debug_dev(d, e->tile)->stop_requested = true;
 }
@@ -144,10 +165,10 @@ static uint64_t kinds_of(const wg_debug *d)
                                             [WG_UNTIL_UNIT] = WG_EV_BIT(WG_EV_ISSUED),
                                             [WG_UNTIL_BANK] = WG_EV_BIT(WG_EV_BANK),
                                             [WG_UNTIL_NOC] = WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED)};
-    if (d->stops.only_steps)
-        return d->stops.stepping.agent <= WG_AGENT_CORE_T2 ? WG_EV_BIT(WG_EV_CORE_RETIRE)
-                                                           : WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_LATCHED);
     uint64_t kinds = of_condition[d->until.kind];
+    if (is_step(d))
+        kinds = d->stops.stepping.agent <= WG_AGENT_CORE_T2 ? WG_EV_BIT(WG_EV_CORE_RETIRE)
+                                                            : WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_LATCHED);
     if (d->breakpoints)
         kinds |= WG_EV_BIT(WG_EV_CORE_RETIRE);
     return kinds | wg_watch_kinds(d);

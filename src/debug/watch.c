@@ -180,14 +180,11 @@ static void read_watched(const wg_debug *d, unsigned tile, unsigned core, const 
     }
 }
 
-/* For watches of own RAM: a core's next store, and the registers, from which addresses of loads are computed. */
-static void note_core(wg_debug *d, wg_device *dev, unsigned tile, unsigned core, bool reads)
+/* For watches of own RAM: the registers, from which addresses of loads are computed. */
+static void note_registers(wg_debug *d, wg_device *dev, unsigned tile, unsigned core)
 {
-    const wg_core_run *run = &dev->tile->core[core].run;
-    for (unsigned r = 0; r < 32 && reads; r++)
+    for (unsigned r = 0; r < 32; r++)
         wg_peek(dev, WG_SPACE_CORE_X, core * 32 + r, &d->before->x[tile][core][r]);
-    d->before->store[tile][core] = run->sq_count ? run->sq[run->sq_head] : (wg_store){.path = WG_PATH_L1};
-    d->before->store_at[tile][core] = run->sq_head;
 }
 
 void wg_stops_before(wg_debug *d)
@@ -199,8 +196,8 @@ void wg_stops_before(wg_debug *d)
     for (unsigned i = 0; d->before && i < wg_debug_tiles(d); i++) {
         wg_device *dev = wg_debug_dev(d, i);
         for (unsigned core = 0; dev && core < WG_CORES; core++) {
-            if (ram)
-                note_core(d, dev, i, core, ram & WG_WATCH_READ);
+            if (ram & WG_WATCH_READ)
+                note_registers(d, dev, i, core);
             for (unsigned w = 0; w < d->watches && !known; w++)
                 if (is_compared(d, &d->watch[w]))
                     read_watched(d, i, core, &d->watch[w], d->before->value[i][core][w]);
@@ -208,12 +205,20 @@ void wg_stops_before(wg_debug *d)
     }
 }
 
-/* Has the store that was next reached the watched bytes? It may have written what was there already. */
-static bool has_stored(const wg_debug *d, unsigned tile, unsigned core, const wg_watch *w)
+/*
+ * The pc of a store to the watched bytes that the core executed in the cycle that has just ended; 0: none. It may have written
+ * what was there already. The store waits in EX1, or enters the store queue in the next cycle.
+ */
+static uint32_t stored(const wg_debug *d, unsigned tile, unsigned core, const wg_watch *w)
 {
-    const wg_store *s = &d->before->store[tile][core];
-    return s->path == WG_PATH_OWN_RAM && overlaps(w, s->address, s->bytes) &&
-           wg_debug_dev(d, tile)->tile->core[core].run.sq_head != d->before->store_at[tile][core];
+    const wg_core_run *run = &wg_debug_dev(d, tile)->tile->core[core].run;
+    const wg_store *s = &run->sq[(run->sq_head + run->sq_count + WG_STORE_QUEUE - 1) % WG_STORE_QUEUE];
+    const wg_ex1 *x = &run->ex1;
+    const uint64_t now = wg_debug_now(d);
+    if (x->kind == WG_EX1_STORE && x->path == WG_PATH_OWN_RAM && x->entered == now - 1)
+        return overlaps(w, x->address, x->bytes) ? x->pc : 0;
+    return run->sq_count && s->path == WG_PATH_OWN_RAM && s->first == now && overlaps(w, s->address, s->bytes) ? s->pc
+                                                                                                               : 0;
 }
 
 /* Has a watch's contents, as the core sees them, changed in the cycle that has just ended? They are those before the next one. */
@@ -230,10 +235,10 @@ static void compare_ram(wg_debug *d, unsigned tile, unsigned watch)
 {
     const wg_watch *w = &d->watch[watch];
     for (unsigned core = 0; core < WG_CORES; core++) {
-        const bool stored = has_stored(d, tile, core, w), changed = has_changed(d, tile, core, watch);
-        if (stored || changed)
-            note(d, w, (wg_writer){wg_debug_who(d, tile, core), stored ? d->before->store[tile][core].pc : 0},
-                 wg_debug_now(d) - 1);
+        const uint32_t pc = stored(d, tile, core, w);
+        const bool changed = has_changed(d, tile, core, watch);
+        if (pc || changed)
+            note(d, w, (wg_writer){wg_debug_who(d, tile, core), pc}, wg_debug_now(d) - 1);
     }
 }
 
@@ -251,7 +256,7 @@ static void compare_registers(wg_debug *d, unsigned tile, unsigned watch)
 
 void wg_stops_behind(wg_debug *d)
 {
-    if (!d->before || d->stops.only_steps)
+    if (!d->before)
         return;
     d->before->known = wg_debug_now(d);
     for (unsigned i = 0; i < wg_debug_tiles(d); i++)

@@ -9,27 +9,9 @@ import re
 import select
 import socket
 import subprocess
-import sys
 
-from suite import GDB, run, test
-
-WAITGATE, ROOT, EXAMPLES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
-CORES = {"brisc": ("B", 1), "trisc0": ("T0", 3), "trisc1": ("T1", 4), "trisc2": ("T2", 5)}
-
-
-def elfs(name="matmul"):
-    return [EXAMPLES / f"{name}.{core}.elf" for core in CORES]
-
-
-def gdb(d, commands, *files, symbols=None):
-    """gdb's output for these commands, after it has connected."""
-    server = " ".join(map(str, [WAITGATE, "gdb", "--listen", "stdio", *files]))
-    lines = ["set pagination off", "set confirm off", f"target remote | {server}", *commands.strip().splitlines(), "detach"]
-    (d / "commands").write_text("\n".join(lines) + "\n")
-    r = subprocess.run([GDB, "-nx", "-batch", *([str(symbols)] if symbols else []), "-x", str(d / "commands")],
-                       capture_output=True, text=True, timeout=120, cwd=d)
-    return r.stdout + r.stderr
-
+from gdb_client import CORES, EXAMPLES, ROOT, WAITGATE, WRONG, Line, elfs, gdb, packet, product
+from suite import run, test
 
 @test
 def a_breakpoint_in_each_core(d):
@@ -75,34 +57,6 @@ def a_watch_names_the_store(d):
     text = gdb(d, "watch *(unsigned *)0x3000\ncontinue\nmonitor cycle", "late.tasm")
     assert "New value = 7" in text, text
     assert re.search(r"waitgate: the access to 0x00003000 is by the instruction at 0x\w+ in wrong \(\S*late.tasm:5\)", text), text
-
-
-WRONG = """.arch bh
-.core B
-    li a0, 0x3000
-    li a1, 10
-loop:
-    sw a1, 0(a0)
-    fence                   # otherwise one write carries several stores
-    addi a1, a1, -1
-    bnez a1, loop
-    li a2, 99
-wrong:
-    sw a2, 0(a0)
-    li a3, 500
-wait:
-    addi a3, a3, -1
-    bnez a3, wait
-end:
-    ebreak
-.core T1
-    li t0, 400
-wait1:
-    addi t0, t0, -1
-    bnez t0, wait1
-    ebreak
-.expect finding core-ebreak
-"""
 
 
 @test
@@ -343,13 +297,6 @@ def watched_from_everywhere(d):
     assert "`nonsense` is no type of elements" in text and re.search(r"it is \S+\n.*L1 0x32850", text), text
 
 
-def product(d):
-    """Options for matmul: one pass over two tiles of BF16 ones."""
-    (d / "ones.bin").write_bytes(b"\x80\x3f" * 1024)
-    (d / "passes.bin").write_bytes(b"\x01\0\0\0")
-    return ["--load", f"0x20000={d}/passes.bin", "--load", f"0x30000={d}/ones.bin", "--load", f"0x31000={d}/ones.bin"]
-
-
 @test
 def registers_watched_both_ways(d):
     """A configuration word: gdb shows each value as it takes effect, and again on the way back; a counter of the NIU can be read."""
@@ -473,38 +420,6 @@ tiles:
   - at: {{from: [1, 2], to: [2, 2]}}
     brisc: {EXAMPLES}/hello.brisc.elf
 """
-
-
-def packet(text):
-    return b"$" + text + b"#%02x" % (sum(text) & 0xFF)
-
-
-class Line:
-    """A connection to a server on its own port."""
-    def __init__(self, *files):
-        self.server = subprocess.Popen([WAITGATE, "gdb", "--listen", "0", *map(str, files)], stderr=subprocess.PIPE, text=True)
-        self.port = int(re.search(r"127\.0\.0\.1:(\d+)", self.server.stderr.readline())[1])
-
-    def connect(self):
-        s = socket.create_connection(("127.0.0.1", self.port), timeout=20)
-        return s
-
-    def ask(self, s, text):
-        s.sendall(packet(text))
-        answer = b""
-        while not re.search(rb"\$[^#]*#..$", answer):
-            part = s.recv(65536)
-            assert part, answer
-            answer += part
-        s.sendall(b"+")
-        return re.search(rb"\$([^#]*)#..$", answer)[1]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.terminate()
-        self.server.wait()
 
 
 @test
