@@ -4,7 +4,7 @@
  * formats, and the commands themselves.
  *
  * These functions are in libwaitgate_tools, which contains all of libwaitgate: link only one of the two. It needs
- * libelf, libdw and libyaml.
+ * libelf, libdw, libyaml, libedit, libzstd and libopcodes.
  */
 #ifndef WAITGATE_TOOLS_H
 #define WAITGATE_TOOLS_H

@@ -16,7 +16,7 @@ _ERROR = 6  # the exit status of a command that could not do its work
 
 def command(*words: object) -> tuple[int, str, str]:
     """`waitgate WORDS…`: exit status, standard output, standard error."""
-    kept = [ffi.new("char[]", str(w).encode()) for w in words]
+    kept = [ffi.new("char[]", os.fsencode(w) if isinstance(w, (str, bytes, os.PathLike)) else str(w).encode()) for w in words]
     out, error = ffi.new("char **"), ffi.new("char **")
     status = lib.wg_run_command(len(kept), ffi.new("char *[]", kept) if kept else ffi.NULL, out, error)
     result = int(status), text(out[0]), text(error[0])

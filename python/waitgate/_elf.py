@@ -17,7 +17,7 @@ class Elf:
     def __init__(self, path: Union[str, os.PathLike[str]]):
         room = ffi.new("char[]", 1024)
         self.path = os.fspath(path)
-        self._handle = lib.wg_elf_open_file(self.path.encode(), room, len(room))
+        self._handle = lib.wg_elf_open_file(os.fsencode(self.path), room, len(room))
         if not self._handle:
             raise Error(text(room))
         self._handle = ffi.gc(self._handle, lib.wg_elf_close)

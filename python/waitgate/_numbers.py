@@ -25,12 +25,59 @@ def _known(kind: str) -> None:
         raise Error(f"there is no element type {kind!r}; there are {', '.join(_TYPES)}")
 
 
+# The range of integers that float32 does not hold.
+_WIDE = {"int32": (-2 ** 31, 2 ** 31 - 1), "uint32": (0, 2 ** 32 - 1), "sm32": (1 - 2 ** 31, 2 ** 31 - 1)}
+
+
+def _faces(shape: tuple[int, int]) -> npt.NDArray[np.intp]:
+    """The index in the array of each element of 32 x 32 tiles, in their order."""
+    rows, columns = shape
+    index = np.arange(rows * columns).reshape(rows // 32, 2, 16, columns // 32, 2, 16)
+    return index.transpose(0, 3, 1, 4, 2, 5).ravel()
+
+
+def _tiled(shape: tuple[int, ...], tilized: bool) -> bool:
+    return not tilized or (len(shape) == 2 and shape[0] % 32 == 0 and shape[1] % 32 == 0)
+
+
+def _encode_wide(array: npt.ArrayLike, kind: str, tilized: bool) -> bytes:
+    given = np.atleast_2d(np.asarray(array))
+    if not _tiled(given.shape, tilized):
+        raise Error(f"{given.shape[0]} x {given.shape[1]} cannot be {kind} in tiles: tiles are 32 x 32")
+    low, high = _WIDE[kind]
+    whole = given if given.dtype.kind in "iub" else np.rint(np.nan_to_num(given.astype(np.float64), nan=0.0))
+    if whole.size and (whole.min() < low or whole.max() > high):
+        raise Error(f"values from {whole.min()} to {whole.max()} are not all {kind}")
+    bits = whole.astype(np.int64)
+    if kind == "sm32":
+        bits = np.where(bits < 0, -bits | 1 << 31, bits)
+    stored = (bits & 0xFFFFFFFF).astype("<u4").ravel()
+    return bytes((stored[_faces(given.shape)] if tilized else stored).tobytes())
+
+
+def _decode_wide(data: bytes, kind: str, shape: tuple[int, int], tilized: bool) -> npt.NDArray[Any]:
+    stored = np.frombuffer(data, "<u4").copy()
+    if tilized:
+        flat = np.empty_like(stored)
+        flat[_faces(shape)] = stored
+        stored = flat
+    if kind == "sm32":
+        magnitude = (stored & 0x7FFFFFFF).astype(np.int32)
+        return np.where(stored >> 31 != 0, -magnitude, magnitude).reshape(shape)
+    return stored.view(np.int32 if kind == "int32" else np.uint32).reshape(shape)
+
+
 def encode(array: npt.ArrayLike, kind: str, tilized: bool = False) -> bytes:
-    """The array's bytes in L1, rounded to nearest, ties to even. Tilized: 32 x 32 tiles of four 16 x 16 faces."""
+    """
+    The array's bytes in L1, rounded to nearest, ties to even. Tilized: 32 x 32 tiles of four 16 x 16 faces. int32, uint32 and sm32 are
+    exact, and a value beyond their range is an error.
+    """
     _known(kind)
+    if np.ndim(array) > 2:
+        raise Error(f"an array of {np.ndim(array)} dimensions cannot be encoded; at most two are possible")
+    if kind in _WIDE:
+        return _encode_wide(array, kind, tilized)
     a = np.atleast_2d(np.ascontiguousarray(array, dtype=np.float32))
-    if a.ndim != 2:
-        raise Error(f"an array of {a.ndim} dimensions cannot be encoded; at most two are possible")
     data = ffi.cast("float *", ffi.from_buffer(a))
     size = lib.wg_encode_array(kind.encode(), tilized, data, *a.shape, ffi.NULL, 0)
     if not size:
@@ -40,14 +87,21 @@ def encode(array: npt.ArrayLike, kind: str, tilized: bool = False) -> bytes:
     return bytes(out)
 
 
-def encoded_size(kind: str, shape: tuple[int, int], tilized: bool = False) -> int:
+def encoded_size(kind: str, shape: tuple[int, ...], tilized: bool = False) -> int:
     """The number of bytes that an array of this shape takes."""
     return len(encode(np.zeros(shape, np.float32), kind, tilized))
 
 
-def decode(data: bytes, kind: str, shape: tuple[int, int], tilized: bool = False) -> Array:
-    """The inverse of encode()."""
+def decode(data: bytes, kind: str, shape: tuple[int, ...], tilized: bool = False) -> npt.NDArray[Any]:
+    """The inverse of encode(): float32, or for int32, uint32 and sm32 integers of 32 bits."""
     _known(kind)
+    if len(shape) == 1:
+        row: npt.NDArray[Any] = decode(data, kind, (1, shape[0]), tilized)[0]
+        return row
+    if len(shape) != 2:
+        raise Error(f"an array of {len(shape)} dimensions cannot be decoded; one or two are possible")
+    if kind in _WIDE and _tiled(shape, tilized) and len(data) == 4 * shape[0] * shape[1]:
+        return _decode_wide(data, kind, (shape[0], shape[1]), tilized)
     out = np.empty(shape, np.float32)
     if not lib.wg_decode_array(kind.encode(), tilized, ffi.from_buffer(data), len(data),
                                ffi.cast("float *", ffi.from_buffer(out)), *shape):

@@ -2,6 +2,7 @@
 """A run whose time the caller advances: a .tasm program, ELF files, a chip file, or a cluster file."""
 from __future__ import annotations
 
+import os
 from types import TracebackType
 from typing import Any, Optional
 
@@ -28,7 +29,7 @@ class Program:
     def __init__(self, *files: Path, command: str = "run", tasm: Optional[str] = None, **options: Any):
         self._handle: Any = None
         words = _words(command, ("-",) if tasm is not None else files, options)
-        kept = [ffi.new("char[]", w.encode()) for w in words]
+        kept = [ffi.new("char[]", os.fsencode(w)) for w in words]
         source = ffi.new("char[]", tasm.encode()) if tasm is not None else ffi.NULL
         errors = ffi.new("char **")
         self._handle = lib.wg_program_open(len(kept), ffi.new("char *[]", kept), source, errors)

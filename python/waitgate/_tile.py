@@ -98,7 +98,10 @@ def core_index(core: Core) -> int:
 def _report_desc(form: str) -> Any:
     desc = ffi.new("wg_report_desc *")
     desc.struct_size = ffi.sizeof("wg_report_desc")
-    desc.form = {"text": lib.WG_REPORT_TEXT, "json": lib.WG_REPORT_JSON, "sarif": lib.WG_REPORT_SARIF}[form]
+    forms = {"text": lib.WG_REPORT_TEXT, "json": lib.WG_REPORT_JSON, "sarif": lib.WG_REPORT_SARIF}
+    if form not in forms:
+        raise Error(f"there is no report as {form!r}: {', '.join(forms)}")
+    desc.form = forms[form]
     return desc
 
 
@@ -149,6 +152,7 @@ class Tile:
         self._clock: Any = None  # the program that advances time
         self._programs: list[Optional[Elf]] = [None] * len(CORES)
         self._observers: dict[int, Any] = {}
+        self._failures: list[BaseException] = []
         self._watches: list[tuple[Watch, int, int]] = []  # with the coordinates in a chip
 
     # Life cycle.
@@ -176,6 +180,10 @@ class Tile:
         return self._device
 
     def _ask(self, status: int) -> None:
+        if self._failures:  # of an observer, which must not raise through the library
+            failure = self._failures[0]
+            self._failures.clear()
+            raise failure
         if status != lib.WG_OK:
             raise Error(text(lib.wg_error(self._dev)) or text(lib.wg_status_text(status)))
 
@@ -269,8 +277,8 @@ class Tile:
     def write(self, address: int, data: Union[bytes, bytearray, memoryview]) -> None:
         self._ask(lib.wg_write(self._dev, address, ffi.from_buffer(data), len(data)))
 
-    def read_array(self, address: int, kind: str, shape: tuple[int, int], tilized: bool = False) -> _numbers.Array:
-        """Reads numbers from L1."""
+    def read_array(self, address: int, kind: str, shape: tuple[int, ...], tilized: bool = False) -> npt.NDArray[Any]:
+        """Reads numbers from L1: float32, or for int32, uint32 and sm32 integers of 32 bits."""
         return _numbers.decode(self.read(address, _numbers.encoded_size(kind, shape, tilized)), kind, shape, tilized)
 
     def write_array(self, address: int, array: npt.ArrayLike, kind: str, tilized: bool = False) -> int:
@@ -296,6 +304,8 @@ class Tile:
             raise Error(f"there is no space {space!r}: {', '.join(sorted(_SPACES))}") from None
 
     def gpr(self, thread: int, register: int) -> int:
+        if not (0 <= thread < 3 and 0 <= register < 64):
+            raise Error(f"there is no GPR {register} of thread {thread}: threads are 0 to 2, registers 0 to 63")
         return self.peek("gpr", thread * 64 + register)
 
     def semaphore(self, index: int) -> tuple[int, int]:
@@ -356,7 +366,10 @@ class Tile:
                 watch._program(x, y, index, elf)
 
     def observe(self, kinds: Sequence[str], function: Callable[[Event], None]) -> int:
-        """Calls the function for each event of these kinds (issued, completed, semaphore …) until unobserve()."""
+        """
+        Calls the function for each event of these kinds (issued, completed, semaphore …) until unobserve(). After an exception it is not
+        called any more, and run() raises the exception.
+        """
         wanted = 0
         for kind in kinds:
             if kind not in _EVENTS:
@@ -365,8 +378,13 @@ class Tile:
 
         @ffi.callback("void(void *, const wg_event *)")
         def called(_: Any, e: Any) -> None:
-            function(Event(text(lib.wg_event_name(e.kind)), int(e.cycle), text(lib.wg_agent_name(e.agent)), int(e.thread),
-                           int(e.word), int(e.pc), int(e.id), int(e.parent), int(e.a), int(e.b), int(e.c)))
+            if self._failures:
+                return
+            try:
+                function(Event(text(lib.wg_event_name(e.kind)), int(e.cycle), text(lib.wg_agent_name(e.agent)), int(e.thread),
+                               int(e.word), int(e.pc), int(e.id), int(e.parent), int(e.a), int(e.b), int(e.c)))
+            except BaseException as error:  # _ask() raises it
+                self._failures.append(error)
 
         number = ffi.new("int *")
         self._ask(lib.wg_observe(self._dev, wanted, called, ffi.NULL, number))

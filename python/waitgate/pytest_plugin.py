@@ -22,7 +22,16 @@ def pytest_addoption(parser: Any) -> None:
                                           help="architectures that tests with a tile run on: bh, wh, or bh,wh")
 
 
+def _architectures(config: Any) -> list[str]:
+    given = [name.strip() for name in config.getoption("--waitgate-arch").split(",")]
+    for name in given:
+        if name not in ("bh", "wh"):
+            raise pytest.UsageError(f"--waitgate-arch: there is no architecture {name!r}; there are bh and wh")
+    return given
+
+
 def pytest_configure(config: Any) -> None:
+    _architectures(config)
     config.addinivalue_line("markers", "waitgate(arch, profile, seed, lockstep, shortcuts): the tile that a test gets")
 
 
@@ -31,12 +40,16 @@ def pytest_generate_tests(metafunc: Any) -> None:
         return
     marker = metafunc.definition.get_closest_marker("waitgate")
     fixed = marker.kwargs.get("arch") if marker else None
-    metafunc.parametrize("_waitgate_arch", [fixed] if fixed else metafunc.config.getoption("--waitgate-arch").split(","))
+    metafunc.parametrize("_waitgate_arch", [fixed] if fixed else _architectures(metafunc.config))
 
 
 @pytest.fixture
 def _waitgate_arch(request: Any) -> str:
-    return str(request.param)
+    if hasattr(request, "param"):
+        return str(request.param)
+    # The test asks for its tile while it runs (request.getfixturevalue): it runs once, on the first architecture.
+    marker = request.node.get_closest_marker("waitgate")
+    return str(marker and marker.kwargs.get("arch") or _architectures(request.config)[0])
 
 
 @pytest.fixture

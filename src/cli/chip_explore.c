@@ -12,17 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/chip_explore.h"
 #include "cli/meter.h"
+#include "cli/processes.h"
 #include "machine/device.h"
 
-enum { MOST_RUNS = 1 << 20, MOST_JOBS = 64, SHRINKING_RUNS = 100 };
+enum { MOST_RUNS = 1 << 20, SHRINKING_RUNS = 100 };
 
 typedef struct board {
     atomic_size_t next;
@@ -36,8 +34,6 @@ static double seconds_now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-
-static double seconds_of(const struct timeval *t) { return (double)t->tv_sec + 1e-6 * (double)t->tv_usec; }
 
 /* ---- Outcomes ---------------------------------------------------------------------------------------------- */
 
@@ -315,62 +311,47 @@ static void show_progress(const wg_chip_explorer *x, size_t begun, double began,
     fflush(stderr);
 }
 
+/* What the workers do, until when. */
+typedef struct shift {
+    wg_chip_explorer *x;
+    board *b;
+    double began, until;
+} shift;
+
+static void work_shift(void *user)
+{
+    const shift *s = user;
+    work(s->x, s->b, s->until);
+    if (atomic_load(&s->b->failed))
+        fprintf(stderr, "%s", wg_text_of(s->x->error));
+}
+
+static void show_shift(void *user)
+{
+    const shift *s = user;
+    show_progress(s->x, atomic_load(&s->b->next), s->began, s->until);
+}
+
 static bool run_workers(wg_chip_explorer *x, board *b, double budget)
 {
-    pid_t child[MOST_JOBS];
-    unsigned children = 0;
-    const pid_t parent = getpid();
-    const double began = seconds_now(), until = began + budget;
+    const bool terminal = wg_meter_on();
+    shift s = {x, b, seconds_now(), 0};
+    wg_processes w = {.count = x->jobs, .work = work_shift, .progress = terminal ? show_shift : NULL, .user = &s};
     struct sigaction action = {.sa_handler = on_interrupt}, before;
-    bool crashed = false;
+    s.until = s.began + budget;
     atomic_store(&shared, b);
     sigaction(SIGINT, &action, &before);
-    fflush(NULL);
-    for (; children < x->jobs; children++) {
-        child[children] = fork();
-        if (child[children] < 0)
-            break;
-        if (child[children] == 0) {
-            signal(SIGINT, SIG_IGN);
-            prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the parent dies, nothing collects the results */
-            if (getppid() != parent)
-                _exit(1);
-            work(x, b, until);
-            if (atomic_load(&b->failed))
-                fprintf(stderr, "%s", wg_text_of(x->error));
-            _exit(0);
-        }
-    }
-    if (!children)
-        work(x, b, until); /* no further process: works in this one */
-    const bool terminal = wg_meter_on();
-    for (unsigned waiting = children; waiting;) {
-        int status;
-        struct rusage usage;
-        const pid_t ended = wait4(-1, &status, terminal ? WNOHANG : 0, &usage);
-        if (ended < 0 && errno != EINTR)
-            break;
-        for (unsigned i = 0; ended > 0 && i < children; i++)
-            if (child[i] == ended) {
-                const double own = seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
-                waiting--;
-                x->busiest = own > x->busiest ? own : x->busiest;
-                crashed |= !WIFEXITED(status) || WEXITSTATUS(status);
-            }
-        if (terminal && ended == 0) {
-            show_progress(x, atomic_load(&b->next), began, until);
-            usleep(100000);
-        }
-    }
+    const bool whole = wg_processes_run(&w);
     if (terminal)
         fprintf(stderr, "\r\033[K");
     sigaction(SIGINT, &before, NULL);
     atomic_store(&shared, NULL);
-    x->seconds = seconds_now() - began;
+    x->busiest = w.busiest;
+    x->seconds = seconds_now() - s.began;
     x->interrupted = atomic_load(&b->stop);
-    if (crashed || atomic_load(&b->failed))
+    if (!whole || atomic_load(&b->failed))
         wg_textf(x->error, "waitgate: a worker process ended unexpectedly; its timings are not counted\n");
-    return !crashed && !atomic_load(&b->failed);
+    return whole && !atomic_load(&b->failed);
 }
 
 /* ---- What differs ------------------------------------------------------------------------------------------------ */
@@ -465,11 +446,11 @@ static bool number(const wg_chip_explorer *x, wg_option option, const char *name
 static bool explore(wg_chip_explorer *x)
 {
     uint64_t runs = 1000, budget = 60, seed = 1, jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    jobs = jobs < 1 || jobs > MOST_JOBS ? 1 : jobs;
+    jobs = jobs < 1 || jobs > WG_PROCESSES_MOST ? 1 : jobs;
     if (!number(x, WG_OPT_RUN_COUNT, "runs", 1, MOST_RUNS, &runs) ||
         !number(x, WG_OPT_BUDGET, "budget", 0, UINT32_MAX, &budget) ||
         !number(x, WG_OPT_FIRST_SEED, "first-seed", 1, UINT64_MAX - MOST_RUNS, &seed) ||
-        !number(x, WG_OPT_JOBS, "jobs", 1, MOST_JOBS, &jobs) || !wg_chip_open_run(&x->base, x->args, x->error))
+        !number(x, WG_OPT_JOBS, "jobs", 1, WG_PROCESSES_MOST, &jobs) || !wg_chip_open_run(&x->base, x->args, x->error))
         return false;
     x->jobs = (unsigned)jobs;
     if (wg_ranks_started()) {

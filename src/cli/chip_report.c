@@ -209,7 +209,7 @@ bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error)
         return true;
     collect(r, &all);
     if (result)
-        wg_reports_sarif_run(&all, status, &(wg_json){.out = result});
+        wg_sarif_part(&all, result);
     bool ok = !r->args->value[WG_OPT_SARIF] || wg_write_sarif(r->args, &all, status, error);
     wg_reports_free(&all);
     return ok;

@@ -280,21 +280,17 @@ static void report_text(wg_cluster_job *r, whole *w, wg_text *out)
         links_text(r, w, out);
 }
 
-/* --sarif, and the reports for `waitgate test`: a run object per chip. */
+/* --sarif, and the reports for `waitgate test`. */
 static bool write_sarif(wg_cluster_job *r, const whole *w, wg_text *error)
 {
     const char *path = r->args->value[WG_OPT_SARIF];
     wg_text runs = {0}, file = {0};
-    wg_json all = {.out = &file};
     char message[512];
     bool ok = true;
     for (unsigned i = 0; i < w->chips; i++)
-        if (w->sarif[i].size)
-            wg_textf(&runs, "%s%s", runs.size ? "," : "", wg_text_of(&w->sarif[i]));
+        wg_text_add(&runs, wg_text_of(&w->sarif[i]), w->sarif[i].size);
     if (path) {
-        wg_sarif_open(&all);
-        wg_json_raw(&all, NULL, wg_text_of(&runs));
-        wg_sarif_close(&all);
+        wg_sarif(wg_text_of(&runs), w->status, &file);
         ok = !file.failed && !runs.failed && wg_file_write(path, wg_text_of(&file), file.size, message, sizeof message);
         if (!ok)
             wg_textf(error, "waitgate: --sarif: %s\n", file.failed || runs.failed ? "out of memory" : message);

@@ -17,7 +17,7 @@
 int wg_session_finish(wg_session *s, wg_run_result *result, wg_text *out, wg_text *error)
 {
     int status = wg_report_run(s, out);
-    wg_session_result(s, status, result);
+    wg_session_result(s, result);
     if (s->args->command == WG_CMD_REPORT && !wg_page_write(s, status, out, error))
         status = WG_EXIT_ERROR;
     if (!wg_session_dump(s, error) || !wg_session_sarif(s, status, error))

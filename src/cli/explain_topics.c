@@ -49,6 +49,21 @@ static void add_rules(wg_topic *t, const char *name)
         *row(t, "rules") = found;
 }
 
+/* All findings and races whose codes begin like this. */
+static void add_rules_of(wg_topic *t, const char *begin)
+{
+    wg_text found = {0};
+    const wg_finding_info *info;
+    for (unsigned i = 0; (info = wg_finding_info_at(i)) != NULL; i++)
+        if (strncmp(info->code, begin, strlen(begin)) == 0)
+            list(&found, info->code);
+    for (unsigned race = 0; race < WG_RACE_KINDS; race++)
+        if (strncmp(wg_race_kind_name(race), begin, strlen(begin)) == 0)
+            list(&found, wg_race_kind_name(race));
+    if (found.size)
+        *row(t, "rules") = found;
+}
+
 /* Bits of the block mask. */
 typedef struct block_info {
     const char *symbol, *text;
@@ -127,8 +142,9 @@ static void add_gate(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
     }
     if (insn->unit == WG_UNIT_MATRIX) {
         const wg_arch *of = wg_arch_of(arch);
-        const uint8_t occupies[] = {(uint8_t)wg_matrix_occupies(of, WG_PROFILE_DOCUMENTED, insn->id),
-                                    (uint8_t)wg_matrix_occupies(of, WG_PROFILE_SILICON, insn->id)};
+        const uint8_t occupies[] = {
+            [WG_PROFILE_SILICON] = (uint8_t)wg_matrix_occupies(of, WG_PROFILE_SILICON, insn->id),
+            [WG_PROFILE_DOCUMENTED] = (uint8_t)wg_matrix_occupies(of, WG_PROFILE_DOCUMENTED, insn->id)};
         out = row(t, "in its unit");
         cycles_text(occupies, "", out);
         wg_textf(out, ", until no wait sees it");
@@ -309,7 +325,7 @@ bool wg_topic_semaphore(wg_topic *t, wg_arch_id arch, unsigned index)
     wg_text *out = row(t, "from a core");
     wg_textf(out, "load and store at PC_BUF_BASE + 0x%x: the value; even stores post, odd ones get",
              4 * (SEMAPHORES + index));
-    add_rules(t, "SEMPOST");
+    add_rules_of(t, "sem");
     wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/SyncUnit.md",
              wg_isa_page_trees[arch]);
     return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/meter.h"
+#include "cli/processes.h"
 #include "cli/explore.h"
 
 #include <errno.h>
@@ -8,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +18,6 @@
 #include "report/findings.h"
 
 enum {
-    MOST_JOBS = 64,
     MOST_RUNS = 1 << 22,
     SHRINKING_RUNS = 400, /* per kind of difference, and per witness of a race */
     FEW = 8               /* delays of a difference that are examined */
@@ -32,8 +29,6 @@ static double seconds_now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-
-static double seconds_of(const struct timeval *t) { return (double)t->tv_sec + 1e-6 * (double)t->tv_usec; }
 
 /* The run has ended: how, and which expectations hold. */
 static void concludes(wg_session *s, wg_outcome *out)
@@ -188,62 +183,48 @@ static bool shrink(wg_explorer *x, wg_difference *d)
     return wg_shrink(&how, d, SHRINKING_RUNS);
 }
 
+/* What the workers do, until when. */
+typedef struct shift {
+    wg_explorer *x;
+    board *b;
+    double began, until;
+} shift;
+
+static void work_shift(void *user)
+{
+    const shift *s = user;
+    work(s->x, s->b, s->until);
+}
+
+static void show_shift(void *user)
+{
+    const shift *s = user;
+    show_progress(s->x, atomic_load(&s->b->finished), s->began, s->until);
+}
+
 static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
 {
-    pid_t child[MOST_JOBS];
-    unsigned children = 0;
-    const pid_t parent = getpid();
-    double began = seconds_now(), until = began + budget;
+    const bool terminal = wg_meter_on() && !x->ranks;
+    shift s = {x, b, seconds_now(), 0};
+    wg_processes w = {.count = x->jobs, .work = work_shift, .progress = terminal ? show_shift : NULL, .user = &s};
     struct sigaction action = {.sa_handler = on_interrupt}, before;
+    s.until = s.began + budget;
     atomic_store(&shared, b);
     sigaction(SIGINT, &action, &before);
-    fflush(NULL);
-    for (; children < x->jobs; children++) {
-        child[children] = fork();
-        if (child[children] < 0)
-            break;
-        if (child[children] == 0) {
-            signal(SIGINT, SIG_IGN);
-            prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the parent dies, nothing collects the results */
-            if (getppid() != parent)
-                _exit(1);
-            work(x, b, until);
-            _exit(0);
-        }
-    }
-    if (!children)
-        work(x, b, until); /* no further process: works in this one */
-    bool terminal = wg_meter_on() && !x->ranks, crashed = false;
-    for (unsigned waiting = children; waiting;) {
-        int status;
-        struct rusage usage;
-        pid_t ended = wait4(-1, &status, terminal ? WNOHANG : 0, &usage);
-        if (ended < 0 && errno != EINTR)
-            break;
-        for (unsigned i = 0; ended > 0 && i < children; i++)
-            if (child[i] == ended) {
-                waiting--;
-                double own = seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
-                x->busiest = own > x->busiest ? own : x->busiest;
-                crashed |= !WIFEXITED(status) || WEXITSTATUS(status);
-            }
-        if (terminal && ended == 0) {
-            show_progress(x, atomic_load(&b->finished), began, until);
-            usleep(100000);
-        }
-    }
+    const bool whole = wg_processes_run(&w);
     if (terminal)
         fprintf(stderr, "\r\033[K");
     sigaction(SIGINT, &before, NULL);
     atomic_store(&shared, NULL);
-    x->seconds = seconds_now() - began;
+    x->busiest = w.busiest;
+    x->seconds = seconds_now() - s.began;
     x->interrupted = atomic_load(&b->stop);
     x->finished = atomic_load(&b->finished);
-    if (crashed)
+    if (!whole)
         wg_textf(error, "waitgate: a worker process ended unexpectedly; its timings are not counted\n");
     if (atomic_load(&b->failed))
         wg_textf(error, "waitgate: %s\n", b->error);
-    return !crashed && !atomic_load(&b->failed);
+    return whole && !atomic_load(&b->failed);
 }
 
 /* ---- several ranks ---- */
@@ -461,13 +442,13 @@ static bool ignored(void *session, const wg_race *race) { return wg_check_ignore
 static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
 {
     uint64_t runs = 1000, budget = 60, seed = 1, jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (jobs < 1 || jobs > MOST_JOBS || x->ranks) /* ranks: mpirun has started the right number */
+    if (jobs < 1 || jobs > WG_PROCESSES_MOST || x->ranks) /* ranks: mpirun has started the right number */
         jobs = 1;
     if (!number(args, WG_OPT_RUN_COUNT, "runs", 1, MOST_RUNS, &runs, error) ||
         !number(args, WG_OPT_BUDGET, "budget", 0, UINT32_MAX, &budget, error) ||
         !number(args, WG_OPT_FIRST_SEED, "first-seed", 1, UINT64_MAX - MOST_RUNS, &seed, error) ||
-        !number(args, WG_OPT_JOBS, "jobs", 1, MOST_JOBS, &jobs, error) || !wg_session_open(&x->session, args, error) ||
-        !allocate(x, runs, error))
+        !number(args, WG_OPT_JOBS, "jobs", 1, WG_PROCESSES_MOST, &jobs, error) ||
+        !wg_session_open(&x->session, args, error) || !allocate(x, runs, error))
         return false;
     x->jobs = (unsigned)jobs;
     wg_sites *all = wg_sites_new();

@@ -545,7 +545,7 @@ int wg_report_run(wg_session *s, wg_text *out)
     return status;
 }
 
-void wg_session_result(wg_session *s, int status, wg_run_result *result)
+void wg_session_result(wg_session *s, wg_run_result *result)
 {
     result->cycles = wg_cycle(s->dev);
     for (size_t i = 0; s->has_tasm && !result->line && i < s->tasm.expects; i++)
@@ -555,6 +555,6 @@ void wg_session_result(wg_session *s, int status, wg_run_result *result)
         return;
     wg_reports all = {0};
     wg_collect_reports(s, -1, -1, &all);
-    wg_reports_sarif_run(&all, status, &(wg_json){.out = result->sarif});
+    wg_sarif_part(&all, result->sarif);
     wg_reports_free(&all);
 }

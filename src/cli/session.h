@@ -241,14 +241,14 @@ unsigned wg_idle_cores(const wg_session *s);
 typedef struct wg_run_result {
     uint64_t cycles;
     uint32_t line;  /* of the program: the first expectation that does not hold; 0: none */
-    wg_text *sarif; /* in: NULL, or the destination of its reports, as a run object of SARIF */
+    wg_text *sarif; /* in: NULL, or the destination of its reports (wg_sarif_part()) */
 } wg_run_result;
 /* commands.c: the report, page, dumps and SARIF of a run that was inspected. Returns the exit status. */
 int wg_session_finish(wg_session *s, wg_run_result *result, wg_text *out, wg_text *error);
 /* commands.c: run or check, of one tile or of a chip. Returns the exit status. */
 int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
 /* report.c */
-void wg_session_result(wg_session *s, int status, wg_run_result *result);
+void wg_session_result(wg_session *s, wg_run_result *result);
 
 /* chip_run.c: a chip file instead of one tile. */
 bool wg_is_chip_file(const char *path);

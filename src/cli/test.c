@@ -42,7 +42,7 @@ typedef struct runner {
     unsigned jobs;
     size_t next, finished;
     uint64_t timeout;
-    double tolerance; /* percentage by which a test may exceed its baseline */
+    wg_baseline base;
     bool terminal, quiet;
     FILE *said;          /* where lines about tests go */
     wg_transport *ranks; /* NULL: there is one process */
@@ -103,50 +103,10 @@ static int run_here(const wg_test *t, bool sarif, int file)
                : 1;
 }
 
-/* ---- cycle counts of earlier runs ---- */
-
-static uint64_t baseline_of(const char *table, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *line = table; line && *line;) {
-        uint64_t cycles;
-        size_t tab = strcspn(line, "\t\n"), end = strcspn(line, "\n");
-        if (tab == length && line[tab] == '\t' && memcmp(line, name, length) == 0 &&
-            wg_parse_number(line + tab + 1, end - tab - 1, &cycles))
-            return cycles;
-        line += end + (line[end] == '\n');
-    }
-    return 0;
-}
-
-static bool read_baseline(runner *r, wg_text *error)
-{
-    const char *path = r->args->value[WG_OPT_BASELINE], *percent = r->args->value[WG_OPT_TOLERANCE];
-    char message[512], *end = NULL;
-    r->tolerance = percent ? strtod(percent, &end) : 0;
-    if (percent &&
-        (end == percent || (*end && strcmp(end, "%") != 0) || !(r->tolerance >= 0 && r->tolerance <= 1000))) {
-        wg_textf(error, "waitgate: --tolerance: `%s` is not a percentage\n", percent);
-        return false;
-    }
-    if (!path || (r->args->value[WG_OPT_UPDATE] && access(path, F_OK) != 0))
-        return true;
-    size_t size;
-    uint8_t *table = wg_file_read(path, &size, message, sizeof message);
-    if (!table) {
-        wg_textf(error, "waitgate: --baseline: %s (--update makes it)\n", message);
-        return false;
-    }
-    for (size_t i = 0; i < r->all->count; i++)
-        r->result[i].baseline = baseline_of((const char *)table, r->all->at[i].name);
-    free(table);
-    return true;
-}
-
 static bool is_slower(const runner *r, const wg_test_result *result)
 {
     return result->baseline && !r->args->value[WG_OPT_UPDATE] &&
-           (double)result->cycles > (double)result->baseline * (1 + r->tolerance / 100);
+           (double)result->cycles > (double)result->baseline * (1 + r->base.tolerance / 100);
 }
 
 /* ---- in the parent ---- */
@@ -379,33 +339,6 @@ static bool share_results(runner *r, wg_text *error)
     return ok;
 }
 
-/* ---- baselines ---- */
-
-/* Passing tests get their number of cycles; the others keep the earlier one. */
-static bool update_baseline(const runner *r, wg_text *error)
-{
-    const char *path = r->args->value[WG_OPT_BASELINE];
-    char message[512];
-    wg_text out = {0};
-    if (!r->args->value[WG_OPT_UPDATE])
-        return true;
-    if (!path) {
-        wg_textf(error, "waitgate: --update writes the file that --baseline names\n");
-        return false;
-    }
-    for (size_t i = 0; i < r->all->count; i++) {
-        const wg_test_result *result = &r->result[i];
-        uint64_t cycles = result->verdict == WG_VERDICT_PASS ? result->cycles : result->baseline;
-        if (cycles)
-            wg_textf(&out, "%s\t%llu\n", r->all->at[i].name, (unsigned long long)cycles);
-    }
-    bool ok = wg_file_write(path, wg_text_of(&out), out.size, message, sizeof message);
-    if (!ok)
-        wg_textf(error, "waitgate: --baseline: %s\n", message);
-    wg_text_free(&out);
-    return ok;
-}
-
 /* ---- the end ---- */
 
 /* The most serious status of those that fail: hang, expectation, limit, undefined, findings, error. */
@@ -442,6 +375,8 @@ static void tell_end(const runner *r, wg_text *out)
             wg_test_output(result, out);
     }
     wg_text_free(&reason);
+    if (r->base.missing)
+        wg_textf(out, "%zu without a baseline (--update adds them)\n", r->base.missing);
     if (known)
         wg_textf(out, "%zu known to fail\n", known);
     if (left)
@@ -458,6 +393,7 @@ static bool write_form(const runner *r, wg_option option, const char *name,
     if (!path)
         return true;
     form(r->all, r->result, &out);
+    wg_text_utf8(&out); /* file names and sources may have any bytes */
     bool ok = !out.failed && wg_file_write(path, wg_text_of(&out), out.size, message, sizeof message);
     if (!ok)
         wg_textf(error, "waitgate: --%s: %s\n", name, out.failed ? "out of memory" : message);
@@ -468,19 +404,28 @@ static bool write_form(const runner *r, wg_option option, const char *name,
 static int report(runner *r, wg_text *out, wg_text *error)
 {
     const char *hosted = getenv("GITHUB_ACTIONS");
-    if (!update_baseline(r, error))
+    wg_text lines = {0};
+    if (!wg_baseline_write(&r->base, r->args, r->all, r->result, error))
         return WG_EXIT_ERROR;
     int status = status_of(r);
     bool ok = write_form(r, WG_OPT_TAP, "tap", wg_tests_tap, error) &&
               write_form(r, WG_OPT_JUNIT, "junit", wg_tests_junit, error) &&
               write_form(r, WG_OPT_SARIF, "sarif", wg_tests_sarif, error);
+    status = ok ? status : WG_EXIT_ERROR;
     if (r->args->value[WG_OPT_JSON])
-        wg_tests_json(r->all, r->result, status, out);
+        wg_tests_json(r->all, r->result, status, error, out);
     else
         tell_end(r, out);
     if (r->args->value[WG_OPT_ANNOTATIONS] || (hosted && strcmp(hosted, "true") == 0))
-        wg_tests_annotations(r->all, r->result, out);
-    return ok ? status : WG_EXIT_ERROR;
+        wg_tests_annotations(r->all, r->result, &lines);
+    /* GitHub reads both streams: on standard output they would spoil data. */
+    const bool apart = r->args->value[WG_OPT_JSON] || out->aside;
+    if (!apart)
+        wg_text_add(out, wg_text_of(&lines), lines.size);
+    else if (lines.size)
+        fputs(wg_text_of(&lines), stderr);
+    wg_text_free(&lines);
+    return status;
 }
 
 static bool read_options(runner *r, wg_text *error)
@@ -558,7 +503,7 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
     } else if (!all.count) {
         wg_textf(error, "waitgate: there is no test %s\n",
                  args->value[WG_OPT_FILTER] ? "that matches --filter" : "there");
-    } else if (r->result && read_options(r, error) && read_baseline(r, error)) {
+    } else if (r->result && read_options(r, error) && wg_baseline_read(&r->base, args, &all, r->result, error)) {
         wg_interrupt_begin();
         if (run_all(r, error) && (!r->ranks || share_results(r, error)))
             status = rank_of(r) ? WG_EXIT_DONE : report(r, out, error);
@@ -569,6 +514,7 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
         wg_text_free(&r->result[i].sarif);
     }
     free(r->result);
+    wg_text_free(&r->base.others);
     wg_ranks_close(r->ranks, args, status, error);
     free(r);
     wg_tests_free(&all);

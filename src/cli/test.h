@@ -51,7 +51,7 @@ typedef struct wg_test_result {
     uint32_t line;             /* of the program: the first expectation that does not hold; 0: none */
     double seconds;
     wg_text text;  /* what it printed */
-    wg_text sarif; /* its run object */
+    wg_text sarif; /* its part of the file (wg_sarif_part()) */
 } wg_test_result;
 
 static inline bool wg_verdict_fails(wg_verdict v)
@@ -70,6 +70,19 @@ void wg_tests_tap(const wg_tests *all, const wg_test_result *result, wg_text *ou
 void wg_tests_junit(const wg_tests *all, const wg_test_result *result, wg_text *out);
 void wg_tests_sarif(const wg_tests *all, const wg_test_result *result, wg_text *out);
 void wg_tests_annotations(const wg_tests *all, const wg_test_result *result, wg_text *out);
-void wg_tests_json(const wg_tests *all, const wg_test_result *result, int status, wg_text *out);
+/* `error`: what could not be written, or empty. */
+void wg_tests_json(const wg_tests *all, const wg_test_result *result, int status, const wg_text *error, wg_text *out);
+
+/* The file of --baseline: cycles of earlier runs, a name, a tab and a number per line. */
+typedef struct wg_baseline {
+    double tolerance; /* percentage by which a test may exceed its baseline */
+    size_t missing;   /* tests of which the file knows nothing */
+    wg_text others;   /* its lines about tests that are not run now */
+} wg_baseline;
+/* Sets the results' baselines. False: the file or the tolerance is wrong. */
+bool wg_baseline_read(wg_baseline *b, const wg_args *args, const wg_tests *all, wg_test_result *result, wg_text *error);
+/* --update: passing tests get their number of cycles; the others keep the earlier one. */
+bool wg_baseline_write(const wg_baseline *b, const wg_args *args, const wg_tests *all, const wg_test_result *result,
+                       wg_text *error);
 
 #endif

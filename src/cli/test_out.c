@@ -213,12 +213,12 @@ void wg_tests_junit(const wg_tests *all, const wg_test_result *result, wg_text *
 
 void wg_tests_sarif(const wg_tests *all, const wg_test_result *result, wg_text *out)
 {
-    wg_json j = {.out = out};
-    wg_sarif_open(&j);
+    wg_text parts = {0};
     for (size_t i = 0; i < all->count; i++)
-        if (result[i].sarif.size)
-            wg_json_raw(&j, NULL, wg_text_of(&result[i].sarif));
-    wg_sarif_close(&j);
+        wg_text_add(&parts, wg_text_of(&result[i].sarif), result[i].sarif.size);
+    wg_sarif(wg_text_of(&parts), WG_EXIT_DONE, out);
+    out->failed |= parts.failed;
+    wg_text_free(&parts);
 }
 
 /* Of a workflow command: % and line ends are escaped everywhere, : and , in a property, too. */
@@ -255,7 +255,7 @@ void wg_tests_annotations(const wg_tests *all, const wg_test_result *result, wg_
     }
 }
 
-void wg_tests_json(const wg_tests *all, const wg_test_result *result, int status, wg_text *out)
+void wg_tests_json(const wg_tests *all, const wg_test_result *result, int status, const wg_text *error, wg_text *out)
 {
     static const char *const verdicts[] = {"not-run", "pass", "fail", "known", "solved", "timeout", "crash", "slower"};
     wg_json json = {.out = out}, *j = &json;
@@ -288,5 +288,7 @@ void wg_tests_json(const wg_tests *all, const wg_test_result *result, int status
     wg_json_close(j, ']');
     wg_json_uint(j, "passed", passed);
     wg_json_uint(j, "failed", failed);
+    if (error->size)
+        wg_json_text(j, "error", wg_text_of(error));
     wg_json_close(j, '}');
 }

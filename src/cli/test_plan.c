@@ -21,6 +21,7 @@ typedef struct planner {
     const wg_args *args;
     wg_text *error;
     uint64_t seeds;
+    struct stat within[MOST_DEPTH + 1]; /* the folders from the named one to the present one */
 } planner;
 
 static bool ends_in(const char *path, const char *ending)
@@ -143,10 +144,15 @@ static bool add_program(planner *p, const char *path)
 {
     const char *checks = p->args->value[WG_OPT_CHECKS];
     wg_test t = {0};
-    bool ok = say(&t, "waitgate") && say(&t, checks ? "check" : "run") && say(&t, path) && (t.name = wg_strdup(path)) &&
+    bool ok = say(&t, "waitgate") && say(&t, checks ? "check" : "run") && (t.name = wg_strdup(path)) &&
               (t.folder = wg_strdup("")) && (t.file = wg_strdup(path));
     if (ok && checks)
         ok = say(&t, "--checks") && say(&t, checks);
+    /* A leading dash would make it an option. */
+    wg_text file = {0};
+    wg_textf(&file, "%s%s", *path == '-' ? "./" : "", path);
+    ok = ok && !file.failed && say(&t, wg_text_of(&file));
+    wg_text_free(&file);
     if (ok)
         return add_with_seeds(p, &t);
     free_test(&t);
@@ -333,13 +339,26 @@ static char **names_in(DIR *folder, size_t *count)
     return name;
 }
 
+/* Is it one of the folders that it lies in? A link has led back there. */
+static bool leads_back(const planner *p, const struct stat *st, unsigned depth)
+{
+    bool back = false;
+    for (unsigned i = 0; i < depth; i++)
+        back |= p->within[i].st_dev == st->st_dev && p->within[i].st_ino == st->st_ino;
+    return back;
+}
+
 static bool add_folder(planner *p, const char *path, unsigned depth)
 {
     char full[MOST_NAME];
+    struct stat st;
+    if (stat(path, &st) == 0 && leads_back(p, &st, depth))
+        return true;
     if (depth > MOST_DEPTH) {
         wg_textf(p->error, "waitgate: %s: folders are nested more than %d deep\n", path, MOST_DEPTH);
         return false;
     }
+    p->within[depth] = st;
     DIR *folder = opendir(path);
     if (!folder) {
         wg_textf(p->error, "waitgate: %s: the folder cannot be read\n", path);
@@ -410,7 +429,7 @@ static bool names_differ(const wg_tests *all, wg_text *error)
 
 bool wg_tests_plan(wg_tests *all, const wg_args *args, wg_text *error)
 {
-    planner p = {all, args, error, 0};
+    planner p = {.all = all, .args = args, .error = error};
     *all = (wg_tests){0};
     if (!wg_option_number(args, WG_OPT_SEEDS, "seeds", &p.seeds, error))
         return false;

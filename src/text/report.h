@@ -51,9 +51,11 @@ void wg_reports_free(wg_reports *all);
 void wg_reports_json(const wg_reports *all, const char *key, wg_json *j);
 /* A whole SARIF file. */
 void wg_reports_sarif(const wg_reports *all, int exit_code, wg_text *out);
-/* One run object of it, and the frame around several. */
-void wg_reports_sarif_run(const wg_reports *all, int exit_code, wg_json *j);
-void wg_sarif_open(wg_json *j);
-void wg_sarif_close(wg_json *j);
+/*
+ * The file of several runs, as one run object: hosts of code accept only one per tool. Each run's part is appended to the text that the
+ * file is made of.
+ */
+void wg_sarif_part(const wg_reports *all, wg_text *part);
+void wg_sarif(const char *parts, int exit_code, wg_text *out);
 
 #endif

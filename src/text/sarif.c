@@ -102,49 +102,23 @@ static void locations(const wg_report *r, wg_json *j)
     wg_json_close(j, ']');
 }
 
-static size_t rule_of(const wg_reports *all, size_t report)
+static void rule(const wg_report *r, wg_json *j)
 {
-    size_t index = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        size_t first = 0;
-        while (strcmp(all->at[first].rule, all->at[i].rule) != 0)
-            first++;
-        if (strcmp(all->at[i].rule, all->at[report].rule) == 0)
-            return index;
-        index += first == i;
-    }
-    return index;
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "id", r->rule);
+    message(j, "shortDescription", r->summary);
+    message(j, "help", r->help);
+    wg_json_open(j, "defaultConfiguration", '{');
+    wg_json_text(j, "level", level_of(r->severity));
+    wg_json_close(j, '}');
+    wg_json_close(j, '}');
 }
 
-static void rules(const wg_reports *all, wg_json *j)
+static void result(const wg_report *r, wg_json *j)
 {
-    wg_json_open(j, "rules", '[');
-    for (size_t i = 0; i < all->count; i++) {
-        const wg_report *r = &all->at[i];
-        size_t first = 0;
-        while (strcmp(all->at[first].rule, r->rule) != 0)
-            first++;
-        if (first != i)
-            continue;
-        wg_json_open(j, NULL, '{');
-        wg_json_text(j, "id", r->rule);
-        message(j, "shortDescription", r->summary);
-        message(j, "help", r->help);
-        wg_json_open(j, "defaultConfiguration", '{');
-        wg_json_text(j, "level", level_of(r->severity));
-        wg_json_close(j, '}');
-        wg_json_close(j, '}');
-    }
-    wg_json_close(j, ']');
-}
-
-static void result(const wg_reports *all, size_t i, wg_json *j)
-{
-    const wg_report *r = &all->at[i];
     wg_text text = {0};
     wg_json_open(j, NULL, '{');
     wg_json_text(j, "ruleId", r->rule);
-    wg_json_uint(j, "ruleIndex", rule_of(all, i));
     wg_json_text(j, "level", level_of(r->severity));
     if (r->chip >= 0)
         wg_textf(&text, "Chip %d%s", r->chip, r->x >= 0 ? ", tile" : ": ");
@@ -171,28 +145,99 @@ static void result(const wg_reports *all, size_t i, wg_json *j)
     wg_json_close(j, '}');
 }
 
-void wg_sarif_open(wg_json *j)
+/* ---- parts: a line per rule, "R" ID TAB OBJECT, and per result, "=" ID TAB OBJECT ---- */
+
+static void add_line(wg_text *part, wg_text *object)
 {
+    wg_json_one_line(object);
+    wg_text_add(part, wg_text_of(object), object->size);
+    if (object->size && object->data[object->size - 1] != '\n')
+        wg_textf(part, "\n");
+    part->failed |= object->failed;
+    wg_text_free(object);
+}
+
+void wg_sarif_part(const wg_reports *all, wg_text *part)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        wg_text object = {0};
+        size_t first = 0;
+        while (strcmp(all->at[first].rule, all->at[i].rule) != 0)
+            first++;
+        if (first == i) {
+            rule(&all->at[i], &(wg_json){.out = &object});
+            wg_textf(part, "R%s\t", all->at[i].rule);
+            add_line(part, &object);
+            object = (wg_text){0};
+        }
+        result(&all->at[i], &(wg_json){.out = &object});
+        wg_textf(part, "=%s\t", all->at[i].rule);
+        add_line(part, &object);
+    }
+}
+
+/* The rules of all lines, each once. `seen`: their codes, with tabs before, between and behind them. */
+static void rules(const char *parts, wg_text *seen, wg_json *j)
+{
+    for (const char *line = parts, *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        const char *tab = memchr(line, '\t', (size_t)(end - line));
+        wg_text key = {0}, object = {0};
+        if (*line != 'R' || !tab)
+            continue;
+        wg_textf(&key, "\t%.*s", (int)(tab - line), line + 1); /* the code between tabs */
+        if (!strstr(wg_text_of(seen), wg_text_of(&key))) {
+            wg_text_add(&object, tab + 1, (size_t)(end - tab - 1));
+            wg_json_raw(j, NULL, wg_text_of(&object));
+            wg_text_add(seen, wg_text_of(&key) + (seen->size > 0),
+                        key.size - (seen->size > 0)); /* one tab between two */
+        }
+        wg_text_free(&key);
+        wg_text_free(&object);
+    }
+}
+
+/* The place of a code in `seen`. */
+static unsigned rule_index(const wg_text *seen, const char *code, size_t length)
+{
+    unsigned index = 0;
+    for (const char *at = wg_text_of(seen) + 1; *at && (strcspn(at, "\t") != length || memcmp(at, code, length));
+         index++)
+        at += strcspn(at, "\t") + 1; /* every result comes behind its rule */
+    return index;
+}
+
+static void results(const char *parts, const wg_text *seen, wg_json *j)
+{
+    for (const char *line = parts, *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        const char *tab = memchr(line, '\t', (size_t)(end - line));
+        wg_text object = {0};
+        if (*line != '=' || !tab)
+            continue;
+        wg_textf(&object, "{\"ruleIndex\": %u, ", rule_index(seen, line + 1, (size_t)(tab - line - 1)));
+        wg_text_add(&object, tab + 2, (size_t)(end - tab - 2)); /* all but the opening brace */
+        wg_json_raw(j, NULL, wg_text_of(&object));
+        wg_text_free(&object);
+    }
+}
+
+void wg_sarif(const char *parts, int exit_code, wg_text *out)
+{
+    wg_json json = {.out = out}, *j = &json;
+    wg_text seen = {0};
     wg_json_open(j, NULL, '{');
     wg_json_text(j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
     wg_json_text(j, "version", "2.1.0");
     wg_json_open(j, "runs", '[');
-}
-
-void wg_sarif_close(wg_json *j)
-{
-    wg_json_close(j, ']');
-    wg_json_close(j, '}');
-}
-
-void wg_reports_sarif_run(const wg_reports *all, int exit_code, wg_json *j)
-{
     wg_json_open(j, NULL, '{');
     wg_json_open(j, "tool", '{');
     wg_json_open(j, "driver", '{');
     wg_json_text(j, "name", "Waitgate");
     wg_json_text(j, "version", wg_version());
-    rules(all, j);
+    wg_json_open(j, "rules", '[');
+    rules(parts, &seen, j);
+    wg_json_close(j, ']');
     wg_json_close(j, '}');
     wg_json_close(j, '}');
     wg_json_open(j, "invocations", '[');
@@ -202,16 +247,19 @@ void wg_reports_sarif_run(const wg_reports *all, int exit_code, wg_json *j)
     wg_json_close(j, '}');
     wg_json_close(j, ']');
     wg_json_open(j, "results", '[');
-    for (size_t i = 0; i < all->count; i++)
-        result(all, i, j);
+    results(parts, &seen, j);
     wg_json_close(j, ']');
     wg_json_close(j, '}');
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+    wg_text_free(&seen);
 }
 
 void wg_reports_sarif(const wg_reports *all, int exit_code, wg_text *out)
 {
-    wg_json json = {.out = out};
-    wg_sarif_open(&json);
-    wg_reports_sarif_run(all, exit_code, &json);
-    wg_sarif_close(&json);
+    wg_text part = {0};
+    wg_sarif_part(all, &part);
+    wg_sarif(wg_text_of(&part), exit_code, out);
+    out->failed |= part.failed;
+    wg_text_free(&part);
 }

@@ -102,6 +102,20 @@ static unsigned utf8(const char *text)
     return more + 1;
 }
 
+void wg_text_utf8(wg_text *t)
+{
+    wg_text clean = {0};
+    for (size_t at = 0, bytes; at < t->size; at += bytes ? bytes : 1) {
+        bytes = utf8(t->data + at);
+        wg_text_add(&clean, bytes ? t->data + at : "\xEF\xBF\xBD", bytes ? bytes : 3);
+    }
+    t->failed |= clean.failed;
+    free(t->data);
+    t->data = clean.data;
+    t->size = clean.size;
+    t->room = clean.room;
+}
+
 /* File names may contain any bytes, JSON may not: bytes that are not UTF-8 become U+FFFD. */
 static void quoted(wg_text *out, const char *text)
 {

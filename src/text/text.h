@@ -35,6 +35,8 @@ typedef struct wg_text {
 void wg_text_add(wg_text *t, const void *bytes, size_t count);
 void wg_textf(wg_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void wg_text_free(wg_text *t);
+/* Replaces bytes that are not UTF-8 by U+FFFD. */
+void wg_text_utf8(wg_text *t);
 /* The text so far; never NULL. */
 const char *wg_text_of(const wg_text *t);
 /* As snprintf(): as much of it as fits into `to`, terminated. Returns its length, 0 if memory ran out, and frees it. */

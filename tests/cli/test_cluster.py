@@ -411,8 +411,9 @@ def observed(d):
     text = (EXAMPLES / "ring.yaml").read_text()
     cut = "faults:\n  - cut: {link: [1, 0], cycle: 300}\n"
     assert run(d, text + cut, f"--sarif={d}/cut")[0] == 3
-    results = [[r["message"]["text"] for r in one["results"]] for one in json.loads((d / "cut").read_text())["runs"]]
-    assert len(results) == 2 and all(t.startswith(f"Chip {i}, tile ") for i in range(2) for t in results[i]) and results[1], results
+    one, = json.loads((d / "cut").read_text())["runs"]
+    results = [r["message"]["text"] for r in one["results"]]
+    assert {t[:13] for t in results} == {"Chip 0, tile ", "Chip 1, tile "}, results
     ways = (("run", "--trace={}t-{{chip}}.json", "--log={}l-{{chip}}", "--sarif={}s"), ("trace", "--output={}p-{{chip}}.pftrace"),
             ("profile", "--folded={}f-{{chip}}", "--json"), ("report", "--output={}r-{{chip}}.html"), ("check", "--json"))
     said = [run(d, text, *(o.format(f"{d}/a-") for o in options), command=(command,)) for command, *options in ways]

@@ -299,7 +299,7 @@ def readme_race(d):
     r = subprocess.run([pathlib.Path(WAITGATE).resolve(), "check", "kernel.trisc0.elf"], cwd=d, capture_output=True, text=True,
                        env=dict(os.environ, COLUMNS="100"))
     printed = re.sub(r"\((\S*/)?kernel\.c:", "(kernel.c:", r.stdout)
-    block = re.search(r"\(`waitgate check`\).*?\n\n((?:    [^\n]*\n)+)", (ROOT / "README.md").read_text(), re.S)[1]
+    block = re.search(r"`waitgate check` reports .*?\n\n((?:    [^\n]*\n)+)", (ROOT / "README.md").read_text(), re.S)[1]
     block = "".join(line[4:] + "\n" for line in block.splitlines())
     assert block.count("\n") > 12 and block in printed, f"{block}\n--- printed ---\n{printed}"
 

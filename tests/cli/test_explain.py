@@ -35,6 +35,7 @@ def instructions(_):
     assert rows("ttmvmul")["latency"] == "6 cycles as measured, 5 by its page; issue interval 1 cycle"
     assert rows("--arch", "wh", "STALLWAIT")["encoding"].endswith("[14:0] wait_res")
     assert explain("MVMUL") == explain("MVMUL", command="isa")
+    assert "7 cycles as measured, 5 by its page" in explain("MVMUL"), explain("MVMUL")
     names = [i["name"] for i in json.loads(explain("--json", command="isa"))]
     assert len(names) > 130
     for topic in json.loads(explain("--json", *names)):

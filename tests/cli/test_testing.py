@@ -167,11 +167,13 @@ def tap_takes_any_reason(folder):
 
 @test
 def sarif(folder):
-    """One run per test, with its findings."""
+    """One run object, with the findings of all tests, and each rule once."""
     run(prepared(folder), "all.tests", "--sarif", "out.sarif", status=3)
     log = json.loads((folder / "out.sarif").read_text())
-    assert log["version"] == "2.1.0" and len(log["runs"]) == 6
-    assert [len(r["results"]) for r in log["runs"]] == [0, 1, 1, 1, 0, 0]
+    assert log["version"] == "2.1.0" and len(log["runs"]) == 1
+    rules = [r["id"] for r in log["runs"][0]["tool"]["driver"]["rules"]]
+    results = [r["ruleId"] for r in log["runs"][0]["results"]]
+    assert len(results) == 3 and set(results) == set(rules) and len(rules) == len(set(rules)), log
 
 
 @test
@@ -191,6 +193,50 @@ def baselines(folder):
     run(folder, "hello.tasm", "--baseline", base, "--tolerance", "25")
     base.write_text("hello.tasm\t6\n")
     run(folder, "hello.tasm", "--baseline", base)
+
+
+@test
+def baselines_are_complete(folder):
+    """A line that is none is an error; tests without a line are counted; --update keeps lines of tests that are not run."""
+    prepared(folder)
+    base = folder / "cycles.tsv"
+    for line in ("hello.tasm  5", "hello.tasm\t-5", "hello.tasm\t", "hello.tasm\t0", "\t\t"):
+        base.write_text(f"other.tasm\t7\n{line}\n")
+        error = run(folder, "hello.tasm", "--baseline", base, status=6).stderr
+        assert "cycles.tsv:2: a line is a name, a tab and a number of cycles" in error, (line, error)
+    base.write_text("other.tasm\t7\r\n\nhello.tasm@1\t9\n")
+    assert "1 without a baseline" in run(folder, "hello.tasm", "--baseline", base).stdout
+    run(folder, "hello.tasm", "--baseline", base, "--update")
+    assert base.read_text() == "other.tasm\t7\nhello.tasm@1\t9\nhello.tasm\t5\n"
+    assert "without a baseline" not in run(folder, "hello.tasm", "--baseline", base).stdout
+
+
+@test
+def names_of_all_kinds(folder):
+    """Bytes that are not UTF-8, a leading dash, a link that leads back to its folder."""
+    shutil.copy(EXAMPLES / "deadlock.tasm", os.fsencode(folder) + b"/inv\xff.tasm")
+    assert subprocess.run([WAITGATE, "test", ".", "--junit", "out.xml", "--tap", "out.tap"], cwd=folder, capture_output=True).returncode == 3
+    case = xml.parse(folder / "out.xml").find(".//testcase")
+    assert case.get("name") == "inv\ufffd.tasm" and "inv\ufffd.tasm" in (folder / "out.tap").read_text()
+    (folder / "deep").mkdir()
+    (folder / "deep/back").symlink_to(folder)
+    shutil.copy(EXAMPLES / "hello.tasm", folder / "-dash.tasm")
+    shutil.copy(EXAMPLES / "hello.tasm", folder / "deep/hello.tasm")
+    found = json.loads(run(folder, ".", "--json", "--filter", "*[hd]*.tasm", "--filter", "hello").stdout)
+    assert {t["name"]: t["verdict"] for t in found["tests"]} == {"-dash.tasm": "pass", "deep/hello.tasm": "pass"}, found
+
+
+@test
+def data_stays_data(folder):
+    """In GitHub's workflows annotations are beside JSON, not in it; a file that cannot be written is an error there, too."""
+    prepared(folder)
+    done = run(folder, "deadlock.tasm", "--json", status=3, GITHUB_ACTIONS="true")
+    assert json.loads(done.stdout)["failed"] == 1 and done.stderr.startswith("::error file=deadlock.tasm"), done
+    done = run(folder, "deadlock.tasm", status=3, GITHUB_ACTIONS="true")
+    assert "::error file=deadlock.tasm" in done.stdout and not done.stderr, done
+    done = run(folder, "hello.tasm", "--json", "--junit", "no/such.xml", status=6)
+    found = json.loads(done.stdout)
+    assert found["status"] == 6 and "--junit" in found["error"], found
 
 
 @test

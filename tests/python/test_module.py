@@ -102,6 +102,60 @@ def test_memory_and_arrays(tile):
     assert "bfp4a" in waitgate.types()
 
 
+def test_wide_integers(tile):
+    """Integers of 32 bits are exact, in rows and in tiles; floats are rounded to even."""
+    random = np.random.default_rng(2)
+    for kind, low, high in (("int32", -2**31, 2**31), ("uint32", 0, 2**32), ("sm32", 1 - 2**31, 2**31)):
+        a = random.integers(low, high, (64, 32))
+        for tilized in (False, True):
+            tile.write_array(0x4000, a, kind, tilized)
+            assert np.array_equal(tile.read_array(0x4000, kind, (64, 32), tilized), a), kind
+        assert np.array_equal(waitgate.decode(waitgate.encode([0.5, 1.5, 2.5], kind), kind, (3,)), [0, 2, 2])
+        with pytest.raises(waitgate.Error, match=f"are not all {kind}"):
+            waitgate.encode([high], kind)
+    assert waitgate.encode([-7], "sm32") == struct.pack("<I", 0x80000007)
+    with pytest.raises(waitgate.Error, match="tiles are 32 x 32"):
+        waitgate.encode(np.zeros((3, 3)), "int32", tilized=True)
+
+
+def test_one_dimension(tile):
+    tile.write_array(0x4000, [1, 2, 3, 4], "bf16")
+    assert tile.read_array(0x4000, "bf16", (4,)).tolist() == [1, 2, 3, 4]
+    with pytest.raises(waitgate.Error, match="3 dimensions"):
+        waitgate.decode(b"", "bf16", (1, 1, 1))
+
+
+def test_observers_that_raise(tile):
+    """run() raises what an observer has raised; the observer is not called again."""
+    seen = []
+
+    def fail(event):
+        seen.append(event)
+        assert event.cycle < 0, "an observer's assertion"
+
+    tile.observe(["issued"], fail)
+    tile.push(2, "ttnop")
+    tile.push(2, "ttnop")
+    with pytest.raises(AssertionError, match="an observer's assertion"):
+        tile.run()
+    assert len(seen) == 1
+
+
+def test_wrong_names_and_numbers(tile):
+    for thread, register in ((0, 64), (3, 0), (-1, 0)):
+        with pytest.raises(waitgate.Error, match="there is no GPR"):
+            tile.gpr(thread, register)
+    with pytest.raises(waitgate.Error, match="no report as 'xml'"):
+        tile.hang_report("xml")
+
+
+def test_children_of_the_host_are_its_own():
+    """explore starts processes of its own, and leaves others to whoever started them."""
+    child = subprocess.Popen(["sh", "-c", "exit 7"])
+    waitgate.explore(EXAMPLES / "handshake.tasm", runs=2000)
+    assert child.wait() == 7
+
+
 @pytest.mark.parametrize("kind, value, stored", [("bf16", -1.5, 0xC07F), ("fp16", -1.5, 0xC00F), ("fp32", 1.0, 0x7F0000)])
 def test_dst_as_numbers(tile, kind, value, stored):
     tile.poke("dst32" if kind == "fp32" else "dst", 3 * 16 + 2, stored)
@@ -317,6 +371,23 @@ def test_refusals():
 @pytest.mark.waitgate(arch="wh", seed=3)
 def test_marker_chooses_the_tile(tile):
     assert tile.arch == "wh"
+
+
+def test_plugin_asked_later(pytester):
+    """A test may ask for its tile while it runs; wrong architectures are a usage error."""
+    pytester.makepyfile("""
+        import pytest
+
+        def test_later(request):
+            assert request.getfixturevalue("tile").arch == "wh"
+
+        @pytest.mark.waitgate(arch="bh")
+        def test_marked(request):
+            assert request.getfixturevalue("tile").arch == "bh"
+    """)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", "--waitgate-arch= wh, bh").assert_outcomes(passed=2)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--waitgate-arch=bh,gs")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR and "no architecture 'gs'" in "".join(result.errlines), result.errlines
 
 
 def test_plugin(pytester):
