@@ -200,9 +200,9 @@ static void rules(const char *parts, wg_text *seen, wg_json *j)
 /* The place of a code in `seen`. */
 static unsigned rule_index(const wg_text *seen, const char *code, size_t length)
 {
+    const char *at = wg_text_of(seen);
     unsigned index = 0;
-    for (const char *at = wg_text_of(seen) + 1; *at && (strcspn(at, "\t") != length || memcmp(at, code, length));
-         index++)
+    for (at += *at == '\t'; *at && (strcspn(at, "\t") != length || memcmp(at, code, length) != 0); index++)
         at += strcspn(at, "\t") + 1; /* every result comes behind its rule */
     return index;
 }
