@@ -160,6 +160,11 @@ WG_API size_t wg_debug_why(wg_debug *d, wg_who who, const char *of, wg_report_fo
  */
 typedef struct wg_gdb wg_gdb;
 WG_API wg_status wg_gdb_open(wg_debug *d, int in, int out, wg_gdb **server);
+/*
+ * Before it serves: an ELF file that the cores execute, by its absolute path, and the address of its first segment. gdb reads its symbols, as
+ * those of a shared library, when it connects.
+ */
+WG_API wg_status wg_gdb_symbols(wg_gdb *server, const char *path, uint32_t address);
 WG_API void wg_gdb_serve(wg_gdb *server);
 /*
  * For a host that advances time itself: advances up to `cycle`, or as far as gdb allows; waits while gdb has stopped the

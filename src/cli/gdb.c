@@ -2,9 +2,11 @@
 /* `waitgate gdb`: a server of the gdb remote protocol on a port, or on standard input and output. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,11 +15,37 @@
 #include "cli/debugging.h"
 #include "text/core_name.h"
 
+/* The programs of a tile's cores. Kernels that were made independent of their position are elsewhere than their file says. */
+static bool add_symbols(wg_gdb *server, const wg_session *s)
+{
+    char path[PATH_MAX];
+    bool ok = true;
+    for (unsigned core = 0; s && core < WG_CORES; core++) {
+        const wg_elf *elf = s->elf[core];
+        if (elf && wg_elf_segments(elf) && realpath(wg_elf_name(elf), path) && !wg_is_chip_file(path))
+            ok &= wg_gdb_symbols(server, path, wg_elf_segment_at(elf, 0)->address) == WG_OK;
+    }
+    return ok;
+}
+
+static bool add_all_symbols(wg_gdb *server, const wg_debugging *g)
+{
+    if (!g->chip)
+        return add_symbols(server, &g->s);
+    wg_grid *grid = wg_chip_grid(g->chip);
+    bool ok = true;
+    for (unsigned y = 0; y < wg_grid_height(grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(grid); x++)
+            ok &= add_symbols(server, wg_chip_session(g->chip, x, y));
+    return ok;
+}
+
 static bool serve(wg_debugging *g, int in, int out, wg_text *error)
 {
     wg_gdb *server;
-    if (wg_gdb_open(g->d, in, out, &server) != WG_OK) {
+    if (wg_gdb_open(g->d, in, out, &server) != WG_OK || !add_all_symbols(server, g)) {
         wg_textf(error, "waitgate: out of memory\n");
+        wg_gdb_close(server);
         return false;
     }
     wg_gdb_serve(server);
@@ -25,19 +53,22 @@ static bool serve(wg_debugging *g, int in, int out, wg_text *error)
     return true;
 }
 
-/* gdb reads symbols from files itself: the commands that name them; as JSON, if `j` is given, the files. */
-static void tell_symbols(const wg_args *args, wg_json *j)
+static void tell_symbols(void)
+{
+    fprintf(stderr, "waitgate: with a program's file, as in `gdb-multiarch kernel.elf`, gdb reads the symbols of all "
+                    "programs; without "
+                    "one, `sharedlibrary` does\n");
+}
+
+/* The ELF files, as JSON. */
+static void list_symbols(const wg_args *args, wg_json *j)
 {
     static const wg_option cores[] = {WG_OPT_BRISC, WG_OPT_NCRISC, WG_OPT_TRISC0, WG_OPT_TRISC1, WG_OPT_TRISC2};
     const size_t options = sizeof cores / sizeof *cores;
     for (size_t i = 0; i < args->files + options; i++) {
         const char *file = i < args->files ? args->file[i] : args->value[cores[i - args->files]];
-        if (!file || (i < args->files && wg_core_of_file_name(file) >= WG_CORES))
-            continue;
-        if (j)
+        if (file && (i >= args->files || wg_core_of_file_name(file) < WG_CORES))
             wg_json_text(j, NULL, file);
-        else
-            fprintf(stderr, "waitgate: symbols for gdb: add-symbol-file %s\n", file);
     }
 }
 
@@ -53,7 +84,7 @@ static void tell(const wg_args *args, const struct sockaddr_in *address)
         fprintf(stderr, "waitgate: gdb may connect: target remote %s:%u (Ctrl-C ends this)\n", host, port);
         if (ntohl(address->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
             fprintf(stderr, "waitgate: the protocol has no password: whoever reaches this port controls the run\n");
-        tell_symbols(args, NULL);
+        tell_symbols();
         return;
     }
     wg_json_open(j, NULL, '{');
@@ -62,7 +93,7 @@ static void tell(const wg_args *args, const struct sockaddr_in *address)
     wg_json_text(j, "host", host);
     wg_json_uint(j, "port", port);
     wg_json_open(j, "symbols", '[');
-    tell_symbols(args, j);
+    list_symbols(args, j);
     wg_json_close(j, ']');
     wg_json_close(j, '}');
     wg_json_one_line(&out);
@@ -140,6 +171,8 @@ int wg_command_gdb(const wg_args *args, wg_text *out, wg_text *error)
     bool ok = wg_debugging_open(&g, args, stdio ? NULL : wg_debugging_interrupted, error);
     if (ok) {
         signal(SIGPIPE, SIG_IGN);
+        if (stdio)
+            tell_symbols();
         ok = stdio ? serve(&g, STDIN_FILENO, STDOUT_FILENO, error) : serve_port(&g, args, address, error);
     }
     wg_debugging_close(&g);

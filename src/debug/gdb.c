@@ -218,8 +218,8 @@ static void query(wg_gdb *g, const char *text, wg_text *out)
         wg_textf(
             out,
             "PacketSize=%x;qXfer:features:read+;qXfer:threads:read+;qXfer:memory-map:read+;vContSupported+;swbreak+;"
-            "hwbreak+;ReverseStep+;ReverseContinue+;QStartNoAckMode+",
-            WG_GDB_PACKET);
+            "hwbreak+;ReverseStep+;ReverseContinue+;QStartNoAckMode+%s",
+            WG_GDB_PACKET, g->libraries.size ? ";qXfer:libraries:read+" : "");
     } else if (strcmp(text, "qfThreadInfo") == 0) {
         wg_gdb_thread_list(g, out);
     } else if (strcmp(text, "qsThreadInfo") == 0) {

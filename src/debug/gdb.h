@@ -34,6 +34,7 @@ struct wg_gdb {
     enum { WG_GDB_UNWATCHED, WG_GDB_WATCH_TOLD, WG_GDB_WATCH_REMOVED } watched; /* see act() */
     wg_gdb_breaks set;  /* breakpoints and watches of this gdb; they go when it leaves */
     wg_gdb_breaks gone; /* breakpoints that it has removed since it last continued */
+    wg_text libraries;  /* ELF files with symbols, as XML */
     bool no_acks;
     int in, out; /* file descriptors */
     bool closed; /* the other side has disconnected */

@@ -186,6 +186,7 @@ wg_status wg_gdb_open(wg_debug *d, int in, int out, wg_gdb **server)
 void wg_gdb_close(wg_gdb *g)
 {
     if (g) {
+        wg_text_free(&g->libraries);
         wg_gdb_leave(g);
         g->d->interrupted = g->d->desc.interrupted;
         g->d->interrupted_user = g->d->desc.user;

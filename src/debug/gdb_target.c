@@ -128,6 +128,25 @@ static void memory_xml(wg_gdb *g, wg_text *out)
              g->d->arch->tensix.l1_bytes, REGIONS, 0u - REGIONS);
 }
 
+static void libraries_xml(wg_gdb *g, wg_text *out)
+{
+    wg_textf(out, "<library-list>%s</library-list>", wg_text_of(&g->libraries));
+}
+
+wg_status wg_gdb_symbols(wg_gdb *g, const char *path, uint32_t address)
+{
+    wg_text entry = {0};
+    wg_textf(&entry, "<library name=\"");
+    for (const char *p = path; *p; p++)
+        wg_textf(&entry, strchr("&<>\"", *p) ? "&#%u;" : "%c", (unsigned char)*p);
+    wg_textf(&entry, "\"><segment address=\"0x%x\"/></library>", address);
+    if (!strstr(wg_text_of(&g->libraries), wg_text_of(&entry)))
+        wg_text_add(&g->libraries, wg_text_of(&entry), entry.size);
+    const bool failed = entry.failed || g->libraries.failed;
+    wg_text_free(&entry);
+    return failed ? WG_ERR_NO_MEMORY : WG_OK;
+}
+
 /* The part of `whole` selected by OFFSET,LENGTH. */
 static void part_of(const wg_text *whole, const char *text, wg_text *out)
 {
@@ -150,7 +169,8 @@ bool wg_gdb_qxfer(wg_gdb *g, const char *text, wg_text *out)
         void (*write)(wg_gdb *g, wg_text *out);
     } objects[] = {{"qXfer:features:read:target.xml:", target_xml},
                    {"qXfer:threads:read::", threads_xml},
-                   {"qXfer:memory-map:read::", memory_xml}};
+                   {"qXfer:memory-map:read::", memory_xml},
+                   {"qXfer:libraries:read::", libraries_xml}};
     for (unsigned i = 0; i < sizeof objects / sizeof *objects; i++) {
         size_t length = strlen(objects[i].name);
         if (strncmp(text, objects[i].name, length) != 0)

@@ -18,10 +18,11 @@ def elfs(name="matmul"):
     return [EXAMPLES / f"{name}.{core}.elf" for core in CORES]
 
 
-def gdb(d, commands, *files, symbols=None):
-    """gdb's output for these commands, after it has connected."""
+def gdb(d, commands, *files, symbols=None, alone=True):
+    """gdb's output for these commands, after it has connected. With `symbols`, and those of this program alone unless
+    `alone` is False."""
     server = " ".join(map(str, [WAITGATE, "gdb", "--listen", "stdio", *files]))
-    lines = ["set pagination off", "set confirm off", f"target remote | {server}", *commands.strip().splitlines(), "detach"]
+    lines = ["set pagination off", "set confirm off", f"set auto-solib-add {'off' if symbols and alone else 'on'}", f"target remote | {server}", *commands.strip().splitlines(), "detach"]
     (d / "commands").write_text("\n".join(lines) + "\n")
     r = subprocess.run([GDB, "-nx", "-batch", *([str(symbols)] if symbols else []), "-x", str(d / "commands")],
                        capture_output=True, text=True, timeout=120, cwd=d)

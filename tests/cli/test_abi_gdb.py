@@ -6,12 +6,13 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 CODE = [0x00003537, 0x00A00593, 0x00B52023, 0x0FF0000F, 0xFFF58593, 0xFE059AE3, 0x0000006F] # a1 = 10 … 1 to 0x3000
 
 
-def host(library, y):
-    """Core B of a tile runs the program while the host advances time in portions."""
+def host(library, y, pause):
+    """Core B of a tile runs the program while the host advances time in portions, with pauses between them."""
     lib = ctypes.CDLL(library)
     lib.libttsim_init()
 
@@ -24,6 +25,7 @@ def host(library, y):
     put(0xFFB121B0, [0x47000])
     for _ in range(100):
         lib.libttsim_clock(37)
+        time.sleep(pause)
     word = ctypes.create_string_buffer(4)
     lib.libttsim_tile_rd_bytes(1, y, ctypes.c_uint64(0x3000), word, 4)
     lib.libttsim_exit()
@@ -31,15 +33,15 @@ def host(library, y):
 
 
 if sys.argv[1] == "host":
-    host(sys.argv[2], int(sys.argv[3]))
+    host(sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))
     sys.exit()
 
 from suite import GDB, run, test # noqa: E402
 
 
-def debugged(d, library, y, sessions, port="0,wait"):
+def debugged(d, library, y, sessions, port="0,wait", pause=0):
     """The output of gdb in each session, of the host, and of the library."""
-    child = subprocess.Popen([sys.executable, os.path.abspath(__file__), "host", library, str(y)], stdout=subprocess.PIPE,
+    child = subprocess.Popen([sys.executable, os.path.abspath(__file__), "host", library, str(y), str(pause)], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, env=dict(os.environ, WAITGATE_GDB=port))
     said, texts = "", []
     if sessions:
@@ -76,6 +78,15 @@ def stops_and_goes_on(d):
         assert f'"1-{y} B"' in text and "Old value = " in text, text
         assert re.search("No more reverse-execution history|Reached end of recorded history", text), text
         assert out == "1", (out, said)
+
+
+@test
+def comes_back(d):
+    """A gdb detaches; the host goes on, and the next gdb stops it later."""
+    for library, y in ((sys.argv[1], 2), (sys.argv[2], 1)):
+        texts, out, said = debugged(d, library, y, ["break *0x8\ncontinue\nprint $a1\n", "print $a1\n", "print $a1\n"], pause=0.03)
+        values = [int(re.search(r"^\$1 = (\d+)", text, re.M)[1]) for text in texts]
+        assert values[0] == 10 and values[0] > values[1] >= values[2] and out == "1", (values, out, said, texts)
 
 
 @test

@@ -37,16 +37,15 @@ def a_breakpoint_in_the_data_mover(d):
 
 @test
 def symbols_of_every_core(d):
-    """The server says which files have symbols, and gdb takes them: a line of a core whose file was not named first."""
-    server = subprocess.Popen([WAITGATE, "gdb", "--listen", "0", *map(str, elfs())], stderr=subprocess.PIPE, text=True)
-    said = [server.stderr.readline() for _ in range(1 + len(CORES))]
-    server.terminate()
-    server.wait()
-    server.stderr.close()
-    commands = [line.split(": ", 2)[2].strip() for line in said[1:]]
-    assert commands == [f"add-symbol-file {f}" for f in elfs()], said
-    text = gdb(d, "\n".join([*commands, "break matmul.c:1", "info breakpoints"]), *elfs())
-    assert "4 locations" in text or text.count("matmul.c") >= 2, text
+    """gdb gets the symbols of all programs: with a file at once, without one by `sharedlibrary`; of a chip each program once."""
+    for commands, symbols in (("", elfs()[2]), ("sharedlibrary\n", None)):
+        text = gdb(d, f"{commands}break main\ninfo breakpoints\n", *elfs(), symbols=symbols, alone=False)
+        assert "(4 locations)" in text and all(f"1.{n}" in text for n in range(1, 5)), text
+    text = gdb(d, "info sharedlibrary\n", EXAMPLES / "dram.yaml")
+    assert sorted(re.findall(r"dram\.(\w+)\.elf", text)) == ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"], text
+    (d / 'a&"<b.brisc.elf').write_bytes((EXAMPLES / "hello.brisc.elf").read_bytes())
+    text = gdb(d, "info sharedlibrary\n", "--brisc", "'" + str(d / 'a&"<b.brisc.elf') + "'")
+    assert 'a&"<b.brisc.elf' in text, text
 
 
 @test

@@ -81,7 +81,7 @@ def lines_and_functions_both_ways(d):
     """Two cores reach a breakpoint at about the same time: both stop, with the right arguments, although gdb steps the first one over
     it alone. finish, reverse-next, reverse-step and reverse-finish go by lines and functions."""
     files = unoptimised(d)
-    symbols = "\n".join(f"add-symbol-file {f}" for f in files) + "\n"
+    symbols = "sharedlibrary\n"
     text = gdb(d, symbols + "break fold\n" + "continue\n" * 9, *files)
     hits = re.findall(r'Thread \d+ "(\w+)" hit Breakpoint \S+, fold \(acc=(\d+), v=(\d+)\)', text)
     accs = {core: [(int(a), int(v)) for c, a, v in hits if c == core] for core in ("B", "NC")}

@@ -148,7 +148,7 @@ static void test_any_sequence(void **state)
     const wg_elf_symbol *loop = wg_elf_symbol_named(o.g.s.elf[WG_CORE_B], "loop");
     unsigned moved = 0;
     static const uint8_t agents[] = {WG_AGENT_CORE_B, WG_AGENT_CORE_T1, WG_AGENT_THREAD0, WG_AGENT_THREAD2};
-    const uint64_t rounds = wg_test_rounds(400, 10000);
+    const uint64_t rounds = wg_test_rounds(5000, 10000);
     for (uint64_t n = rounds; n; n--) {
         wg_who who = {.agent = agents[wg_rng_below(&rng, 4)]};
         uint64_t before = wg_cycle(o.dev);
