@@ -103,6 +103,13 @@ void wg_debugging_close(wg_debugging *g)
         wg_session_close(&g->s);
 }
 
+/* Is it the name of this core of the tile? Cores of Ethernet tiles have names of their own. */
+static bool is_core(const wg_debugging *g, wg_who tile, unsigned core, const char *text)
+{
+    const wg_device *dev = g->chip ? wg_grid_peek(wg_chip_grid(g->chip), tile.x, tile.y) : g->s.dev;
+    return dev && core < dev->tile->spec->cores && strcasecmp(text, dev->tile->spec->core[core].name) == 0;
+}
+
 bool wg_debugging_who(const wg_debugging *g, const char *text, wg_who *who)
 {
     static const char *const names[WG_WHO_OF_TILE] = {"b", "nc", "t0", "t1", "t2", "0", "1", "2"};
@@ -120,7 +127,7 @@ bool wg_debugging_who(const wg_debugging *g, const char *text, wg_who *who)
             return true;
     }
     for (unsigned i = 0; i < WG_WHO_OF_TILE; i++)
-        if (strcasecmp(text, names[i]) == 0) {
+        if (strcasecmp(text, names[i]) == 0 || is_core(g, *who, i, text)) {
             who->agent = (uint8_t)i;
             return true;
         }

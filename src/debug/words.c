@@ -22,7 +22,9 @@ wg_race_words wg_debug_words(const wg_debug *d, wg_who who)
 
 const char *wg_debug_name(const wg_debug *d, wg_who who, char *room, size_t bytes)
 {
-    const char *name = wg_agent_name(who.agent);
+    const wg_device *dev = wg_debug_dev(d, wg_debug_index(d, who));
+    const char *own = dev && who.agent < WG_CORES ? dev->tile->spec->core[who.agent].name : NULL;
+    const char *name = own ? own : wg_agent_name(who.agent);
     if (d->desc.grid)
         snprintf(room, bytes, "%u-%u %s", who.x, who.y, name);
     else

@@ -390,6 +390,16 @@ def a_chip(d):
 
 
 @test
+def cores_of_an_ethernet_tile(d):
+    """They have their own names, in gdb and at the prompt."""
+    file = EXAMPLES / "ethernet.yaml"
+    text = gdb(d, "info threads\nbreak main\ncontinue\n", file, symbols=EXAMPLES / "ethernet.erisc0.elf")
+    assert re.search(r'Thread \d+ "1-1 E0" hit Breakpoint 1, main', text), text
+    said = subprocess.run([WAITGATE, "debug", str(file)], input="thread 1-1 e0\nstep\n", capture_output=True, text=True, cwd=d).stdout
+    assert "1-1 E0" in said, said
+
+
+@test
 def packets_on_their_way(d):
     """From the NIU through the network to DRAM and back, or to another tile and back: in each cycle there is an entry, with both
     ends, the address and the kind."""
