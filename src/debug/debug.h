@@ -166,6 +166,8 @@ bool wg_debug_byte(wg_device *dev, unsigned core, uint32_t address, uint32_t *by
 
 /* words.c: names, locations and descriptions. */
 wg_race_words wg_debug_words(const wg_debug *d, wg_who who);
+bool wg_debug_has(const wg_debug *d, wg_who who);          /* does the tile have this core or thread? */
+const char *wg_debug_agent(const wg_debug *d, wg_who who); /* "T0", "thread 1", on an Ethernet tile "E0" */
 const char *wg_debug_name(const wg_debug *d, wg_who who, char *room, size_t bytes);   /* "T0", "3-2 T0", "thread 1" */
 wg_source wg_debug_source(const wg_debug *d, wg_who who, unsigned core, uint32_t pc); /* all zero: not known */
 const char *wg_debug_place(const wg_debug *d, wg_who who, unsigned core, uint32_t pc, char *room, size_t bytes);

@@ -38,19 +38,12 @@ static bool is_listed(wg_gdb *g, wg_who tile)
     return listed;
 }
 
-/* Does the tile have it? */
-static bool is_there(wg_gdb *g, wg_who who)
-{
-    const wg_tile_spec *spec = wg_debug_device(g->d, who)->tile->spec;
-    return who.agent < WG_CORES ? who.agent < spec->cores : spec->threads != 0;
-}
-
 static bool next_thread(wg_gdb *g, unsigned *n, wg_who *who)
 {
     while (wg_debug_tile(g->d, *n / WG_WHO_OF_TILE, who)) {
         who->agent = (uint8_t)(*n % WG_WHO_OF_TILE);
         ++*n;
-        if (is_listed(g, *who) && is_there(g, *who))
+        if (is_listed(g, *who) && wg_debug_has(g->d, *who))
             return true;
     }
     return false;

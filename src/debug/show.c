@@ -93,7 +93,7 @@ static void where_core(wg_debug *d, wg_who who, wg_text *out)
     wg_device *dev = wg_debug_device(d, who);
     if (wg_core_state(dev, (wg_core_id)who.agent, &info) != WG_OK)
         return;
-    wg_textf(out, "  core %-3s ", wg_agent_name(who.agent));
+    wg_textf(out, "  core %-3s ", wg_debug_agent(d, who));
     if (info.in_reset) {
         wg_textf(out, "in reset\n");
         return;
@@ -132,6 +132,8 @@ void wg_show_where(wg_debug *d, wg_who who, const char *rest, wg_text *out)
             wg_textf(out, "tile %u-%u\n", tile.x, tile.y);
         for (unsigned agent = WG_AGENT_CORE_B; agent <= WG_AGENT_THREAD2; agent++) {
             tile.agent = (uint8_t)agent;
+            if (!wg_debug_has(d, tile))
+                continue;
             if (agent <= WG_AGENT_CORE_T2)
                 where_core(d, tile, out);
             else

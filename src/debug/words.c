@@ -20,11 +20,21 @@ wg_race_words wg_debug_words(const wg_debug *d, wg_who who)
     return (wg_race_words){.arch = d->arch->id, .user = source_user(d, who), .source = d->desc.source};
 }
 
-const char *wg_debug_name(const wg_debug *d, wg_who who, char *room, size_t bytes)
+bool wg_debug_has(const wg_debug *d, wg_who who)
 {
     const wg_device *dev = wg_debug_dev(d, wg_debug_index(d, who));
-    const char *own = dev && who.agent < WG_CORES ? dev->tile->spec->core[who.agent].name : NULL;
-    const char *name = own ? own : wg_agent_name(who.agent);
+    return dev && (who.agent < WG_CORES ? who.agent < dev->tile->spec->cores : dev->tile->spec->threads != 0);
+}
+
+const char *wg_debug_agent(const wg_debug *d, wg_who who)
+{
+    const bool core = who.agent < WG_CORES && wg_debug_has(d, who);
+    return core ? wg_debug_dev(d, wg_debug_index(d, who))->tile->spec->core[who.agent].name : wg_agent_name(who.agent);
+}
+
+const char *wg_debug_name(const wg_debug *d, wg_who who, char *room, size_t bytes)
+{
+    const char *name = wg_debug_agent(d, who);
     if (d->desc.grid)
         snprintf(room, bytes, "%u-%u %s", who.x, who.y, name);
     else

@@ -395,8 +395,9 @@ def cores_of_an_ethernet_tile(d):
     file = EXAMPLES / "ethernet.yaml"
     text = gdb(d, "info threads\nbreak main\ncontinue\n", file, symbols=EXAMPLES / "ethernet.erisc0.elf")
     assert re.search(r'Thread \d+ "1-1 E0" hit Breakpoint 1, main', text), text
-    said = subprocess.run([WAITGATE, "debug", str(file)], input="thread 1-1 e0\nstep\n", capture_output=True, text=True, cwd=d).stdout
-    assert "1-1 E0" in said, said
+    said = subprocess.run([WAITGATE, "debug", str(file)], input="thread 1-1 e0\nthread 1-1 e1\nthread 1-1 e2\nwhere\n", capture_output=True, text=True, cwd=d).stdout
+    assert "core E0" in said and "core E1  in reset" in said and "core NC" not in said and "thread 0" not in said, said
+    assert said.startswith("thread [X-Y] b|nc|"), said # there is no E2
 
 
 @test
