@@ -11,7 +11,7 @@
 #ifndef WG_BURST_H
 #define WG_BURST_H
 
-#include "machine/tile.h"
+#include "machine/fast.h"
 
 enum { WG_BURST_MOST = 512, WG_BURST_LEAST = 3 /* shorter bursts do not pay */ };
 
