@@ -7,7 +7,6 @@
  * Facts: SFPMAD.md, SFPADDI.md, SFPMULI.md, SFPLUT.md, SFPLUTFP32.md, SFPMUL24.md.
  */
 #include "backend/vector.h"
-#include "machine/fast.h"
 
 #include <string.h>
 
@@ -104,8 +103,7 @@ void wg_sfpmad(wg_tile *t, const wg_vector_op *op)
     if (!wg_op_writes(op) || !lanes)
         return;
     const wg_vector *v = &t->backend.vector;
-    if (op->macro || v->scheduled || v->pending_lregs >> op->vd & 1 || op->mod & INDIRECT_VA || op->vd >= 8 ||
-        !wg_fast_vector_early(t))
+    if (op->macro || v->scheduled || v->pending_lregs >> op->vd & 1 || op->mod & INDIRECT_VA || op->vd >= 8)
         fma_lanes(t, wg_vector_result(t, op->vd, lanes, op->now + wg_vector_latency(op)), a, b, c, flip_b, flip_c);
     else /* only the next instruction could read too early */
         wg_mad_early(t, op->word, lanes);

@@ -184,7 +184,7 @@ void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_
 static bool dst_keeps_still(const wg_tile *t)
 {
     return t->sched.next[WG_AGENT_MATRIX] > t->sched.now + 1 && t->sched.next[WG_AGENT_UNPACK0] == WG_NEVER &&
-           wg_fast_vector_early(t);
+           !wg_touch_watched(t);
 }
 
 static void write_dst(wg_tile *t, const wg_lanes_move *m, const uint32_t data[WG_LANES])
@@ -243,7 +243,6 @@ void wg_sfpload(wg_tile *t, const wg_vector_op *op)
     wg_vector_step_counters(t, op);
     load->address = address;
     if (dst_keeps_still(t)) {
-        wg_fast_vector_was_early(t);
         wg_vector_op now = *op;
         now.lanes = lanes;
         wg_vector_load(t, &now, format, address);

@@ -22,8 +22,7 @@ static bool has_unit(const wg_tile *t, unsigned thread)
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (i != thread && v->done_at[i] > t->sched.now)
             return false;
-    return !v->flights && wg_fast_completions(t) && wg_fast_vector_early(t) &&
-           !(t->sched.watch_units | t->sched.watch_idle);
+    return !v->flights && wg_fast_completions(t) && !(t->sched.watch_units | t->sched.watch_idle);
 }
 
 /*

@@ -37,7 +37,8 @@ typedef enum wg_fast_path {
 /*
  * Decides which shortcuts may be taken; no other place does. All may be taken if nobody observes and nothing is perturbed or
  * scaled, none in lockstep. In between, those are taken that lose no observed event: units and threads alone, cores ahead of
- * the clock, skipped periods, and what units know or do early. Must be called whenever one of these conditions changes.
+ * the clock, skipped periods, and what units know already or do in one step. Must be called whenever one of these
+ * conditions changes.
  */
 static inline void wg_fast_update(wg_tile *t)
 {
@@ -46,7 +47,7 @@ static inline void wg_fast_update(wg_tile *t)
     if (t->perturbed || t->what_if || kinds)
         may &= ~(WG_FAST_BIT(FRONTENDS) | WG_FAST_BIT(BURSTS) | WG_FAST_BIT(CORE_GROUPS) | WG_FAST_BIT(ROUNDS));
     if (kinds & WG_EV_BIT(WG_EV_TOUCH))
-        may &= ~(WG_FAST_BIT(STRAIGHT_ROWS) | WG_FAST_BIT(VECTOR_EARLY));
+        may &= ~WG_FAST_BIT(STRAIGHT_ROWS);
     if (t->perturbed || (kinds & WG_EV_BIT(WG_EV_COMPLETED)))
         may &= ~WG_FAST_BIT(COMPLETIONS);
     if (t->what_if || (kinds & WG_FAST_CORE_KINDS))
@@ -67,7 +68,7 @@ static inline void wg_fast_used(wg_tile *t, wg_fast_path path, uint64_t cycles)
 }
 static_assert((int)WG_FAST_PATHS <= (int)WG_SHORTCUTS_MOST, "each has its count");
 
-/* ---- what units know already, and do early -------------------------------------------------------------------- */
+/* ---- what units know already, and do in one step ------------------------------------------------------------- */
 
 /* May a unit use decoded configuration or operands again, if what they depend on has not changed? */
 static inline bool wg_fast_decoded(const wg_tile *t) { return wg_fast(t, WG_FAST_DECODING); }
@@ -81,9 +82,6 @@ static inline void wg_fast_decoded_again(wg_tile *t) { wg_fast_used(t, WG_FAST_D
 /* May a packer move whole rows at once? It touches them all at the same time. */
 static inline bool wg_fast_straight_rows(const wg_tile *t) { return wg_fast(t, WG_FAST_STRAIGHT_ROWS); }
 static inline void wg_fast_moved_straight(wg_tile *t) { wg_fast_used(t, WG_FAST_STRAIGHT_ROWS, 0); }
-/* May a load or result of the Vector Unit take effect before its cycle? */
-static inline bool wg_fast_vector_early(const wg_tile *t) { return wg_fast(t, WG_FAST_VECTOR_EARLY); }
-static inline void wg_fast_vector_was_early(wg_tile *t) { wg_fast_used(t, WG_FAST_VECTOR_EARLY, 0); }
 /* Need only a thread's last completion in the Vector Unit be known? */
 static inline bool wg_fast_completions(const wg_tile *t) { return wg_fast(t, WG_FAST_COMPLETIONS); }
 static inline void wg_fast_completion_untracked(wg_tile *t) { wg_fast_used(t, WG_FAST_COMPLETIONS, 0); }
