@@ -60,6 +60,11 @@ def isa_page(d):
 
 
 @test
+def command_line_page(d):
+    assert run("--help-markdown") == (ROOT / "docs/cli.md").read_text(), "run make docs"
+
+
+@test
 def support_page(d):
     assert run("isa", "--support") == (ROOT / "docs/support.md").read_text(), "run make docs"
 
