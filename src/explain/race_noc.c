@@ -13,7 +13,7 @@
  * by that. A core that polls a word of L1 in a loop acquires what the packets that wrote the word brought; one that polls
  * a counter of answers, that the requests have been performed.
  *
- * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
+ * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; docs/races.md, "What counts as order".
  */
 #include "explain/race_state.h"
 

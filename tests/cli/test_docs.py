@@ -254,6 +254,17 @@ def unit_rules_page(d):
 
 
 @test
+def cited_pages_exist(d):
+    """A page with a lower-case name is one of ours; the others are pages of the instruction set documentation."""
+    cited, pages = {}, {p.name for p in (ROOT / "docs").rglob("*.md")}
+    for folder in ("src", "include", "tests", "bench"):
+        for file in (ROOT / folder).rglob("*.[chd]*"):
+            if file.suffix in (".c", ".h", ".def", ".inc"):
+                cited.update((name, file) for name in re.findall(r"\b[a-z][\w-]*\.md\b", file.read_text()))
+    assert len(cited) > 10 and not cited.keys() - pages, {name: str(cited[name]) for name in cited.keys() - pages}
+
+
+@test
 def contributing_shows_the_tree(d):
     """The excerpts of the worked example are in the file named last."""
     text, shown = (ROOT / "CONTRIBUTING.md").read_text(), 0
