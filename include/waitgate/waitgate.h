@@ -102,8 +102,9 @@ typedef enum wg_site {
     WG_SITE_COUNT
 } wg_site;
 typedef struct wg_delay {
+    uint32_t struct_size; /* sizeof(wg_delay); all of a list have the first one's */
+    uint32_t cycles;      /* at most WG_MAX_DELAY */
     uint64_t event;
-    uint32_t cycles; /* at most WG_MAX_DELAY */
     uint8_t site, agent;
     uint16_t tile; /* of waitgate's own lists for chips; ignored by wg_perturb_with() */
 } wg_delay;

@@ -307,6 +307,10 @@ uint64_t wg_progress_from(uint64_t start, uint64_t limit);
 bool wg_progress_watch(wg_session *s);
 void wg_progress_verdict(wg_session *s, bool alone); /* alone: there are no other tiles */
 bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out);
+/* tools.c: from a core's ELF file; false: nothing is known. */
+bool wg_source_in(wg_elf *const *elfs, unsigned core, uint32_t pc, wg_source *out);
+/* … to a caller who may know fewer members; false: nothing is known, or no struct_size is set. */
+bool wg_source_give(const wg_source *own, wg_source *out);
 /* "compute_tile+0x1c (kernel.cc:42)", or "" if nothing is known. Returns `room`. */
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes);
 /* The instruction of a core or thread as text. */

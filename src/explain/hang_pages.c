@@ -58,7 +58,7 @@ static bool waits(const graph *g, unsigned core, wg_pages_wait *out)
 /* " at reader.c:21", or whatever is known. */
 static const char *at_line(const graph *g, unsigned core, uint32_t pc, char room[272])
 {
-    wg_source source = {0};
+    wg_source source = {.struct_size = sizeof source};
     const char *file;
     unsigned line;
     if (!pc || !g->history->source || !g->history->source(g->history->place_user, core, pc, &source) ||

@@ -230,7 +230,11 @@ static void test_every_completion_can_be_late(void **state)
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t plain = run_row(arch, rows[i].word, rows[i].condition, NULL);
         for (uint64_t id = 1; id <= IN_A_ROW; id++) {
-            wg_delay delay = {.site = WG_SITE_COMPLETE, .agent = rows[i].unit, .event = id << 2, .cycles = LATE};
+            wg_delay delay = {.struct_size = sizeof delay,
+                              .site = WG_SITE_COMPLETE,
+                              .agent = rows[i].unit,
+                              .event = id << 2,
+                              .cycles = LATE};
             uint64_t late = run_row(arch, rows[i].word, rows[i].condition, &delay);
             if (late < plain + LATE - IN_A_ROW * 8)
                 fail_msg("0x%08x number %u: done at %u, without a delay at %u", rows[i].word, (unsigned)id,
