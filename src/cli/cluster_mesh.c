@@ -188,8 +188,9 @@ static void connect(mesh *m, unsigned a, unsigned b, unsigned count)
             return;
         }
         out->wire = more;
-        out->wire[out->wires++] =
-            (wg_cluster_wire){.mark = out->topology_mark, .link = {.end = {{a, m->used[a]++}, {b, m->used[b]++}}}};
+        out->wire[out->wires++] = (wg_cluster_wire){
+            .mark = out->topology_mark,
+            .link = {.struct_size = sizeof(wg_cluster_link), .end = {{a, m->used[a]++}, {b, m->used[b]++}}}};
     }
 }
 
