@@ -7,7 +7,7 @@ shifts and masks. Differences between the architectures are data: nothing outsid
 
 Shortcuts stay behind machine/fast.h: no plain file names one or asks for one, and no other file decides whether one may
 be taken. Files that read lockstep, watched, perturbed or seed are listed here with the reason; so is how often a file asks
-whether an event is observed. A fast file changes schedules and request queues only through functions of the plain machine.
+whether an event is observed. docs/architecture.md lists the files with tables by architecture. A fast file changes schedules and request queues only through functions of the plain machine.
 """
 import collections
 import pathlib
@@ -91,6 +91,19 @@ def code_of(text):
     return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S).splitlines()
 
 
+# Files that have a table by architecture, which docs/architecture.md lists under "Another architecture".
+BY_ARCHITECTURE = re.compile(r"\bWG_ARCH_(?:BH|WH)\b")
+
+
+def tables_by_architecture(root):
+    section = re.search(r"^## Another architecture\n(.*?)^## ", (root / "docs/architecture.md").read_text(), re.M | re.S)[1]
+    told = {f"src/{name}" for name in re.findall(r"`(\w+/\w+\.\w+)`", section)}
+    told |= {f"src/isa/{name}" for name in re.findall(r"`(\w+\.c)`", section) if (root / "src/isa" / name).exists()}
+    have = {p.relative_to(root).as_posix() for p in (root / "src").rglob("*.[chd]*") if p.suffix in (".c", ".h", ".def")
+            and p.relative_to(root / "src").parts[0] not in ("arch", "cli", "abi") and BY_ARCHITECTURE.search(p.read_text())}
+    return [f"{name}: docs/architecture.md and the tree disagree on whether it has a table by architecture" for name in sorted(told ^ have)]
+
+
 def violations(root):
     found, exempt, read, readers, asking = [], set(), 0, set(), collections.Counter()
     named = re.findall(r"WG_FAST_PATH\((\w+), \"", (root / "src/machine/fast.def").read_text())
@@ -124,6 +137,7 @@ def violations(root):
         if asking[name] != listed:
             found.append(f"{name}: asks {asking[name]} times whether an event is observed, and is listed with {listed}: what for? A "
                          "quicker way is for machine/fast.h to allow")
+    found += tables_by_architecture(root)
     if len(named) < 5:
         found.append(f"only {len(named)} shortcuts were found in machine/fast.def")
     return read, found
