@@ -132,7 +132,7 @@ static bool lose_every(wg_yaml *p, yaml_node_t *n, void *into)
 {
     uint64_t *every = &((fault *)into)->every;
     return wg_yaml_number(p, n, UINT64_MAX / 16, every) &&
-           (*every > 1 || wg_yaml_complain(p, n, "one of so many frames is lost: 2 or more"));
+           (*every > 1 || wg_yaml_complain(p, n, "`every` is 2 or more: every N-th frame is lost"));
 }
 
 static bool lose(wg_yaml *p, yaml_node_t *n, void *into)

@@ -208,7 +208,7 @@ void wg_stops_before(wg_debug *d)
     }
 }
 
-/* Has the store that was next reached the watched bytes? It may have written what was there already. */
+/* Has the pending store reached the watched bytes? It may not have changed their value. */
 static bool has_stored(const wg_debug *d, unsigned tile, unsigned core, const wg_watch *w)
 {
     const wg_store *s = &d->before->store[tile][core];

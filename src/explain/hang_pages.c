@@ -81,7 +81,7 @@ static const char *pages(uint32_t count, char room[24])
 
 /* ---- Who should have moved ------------------------------------------------------------------------------- */
 
-/* A core that waits for the other side of the same buffer: it pushes, or pops, when it gets on. 0xFF: none. */
+/* The core that waits at the other side of the same buffer; it pushes, or pops, once it is unblocked. 0xFF if there is none. */
 static unsigned opposite(const graph *g, unsigned cb, bool space)
 {
     for (unsigned core = 0; core < WG_CORES; core++) {

@@ -40,7 +40,7 @@ def npy(rows, columns, values):
 
 @test
 def a_file_on_standard_output(d):
-    """It is alone there: what is said about the run is on standard error; a second file, or JSON, is refused."""
+    """Nothing else is written there: what is said about the run is on standard error; a second file, or JSON, is refused."""
     p = program(d, ".thread 0\n    ttsetdmareg 0, 9, 0, 8\n")
     for command in (["trace", "-o", "-"], ["run", "--trace", "-"], ["run", "--sarif", "-"], ["check", "--sarif", "-"]):
         r = run(*command, p)
@@ -226,7 +226,7 @@ def progress(d):
 
 @test
 def progress_of_further_runs(d):
-    """So do runs that a command makes besides the one that was asked for, and a debugger that runs to a cycle."""
+    """Further runs that a command makes show progress, too, and so does a debugger that runs to a cycle."""
     begin = ".core B\n    li t0, 3000000\n1:  addi t0, t0, -1\n    bnez t0, 1b\n    ebreak\n"
     long = program(d, begin + ".thread 0\n    ttsetdmareg 0, 1, 0, 8\n    ttstallwait STALL_CFG, THCON\n    ttwrcfg 4, 0, 60\n")
     suite.shows([WAITGATE, "check", "--waits", "--verify", "100000000000", long],
