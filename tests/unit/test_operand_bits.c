@@ -210,6 +210,7 @@ static void test_operand_bits(void **state)
             continue;
         uint32_t left = ~isa->spare_bits & 0xFFFFFF, listed = excepted(isa->id, arch == WG_ARCH_BH ? WG_BH : WG_WH);
         for (unsigned trial = 0; left && trial < TRIALS; trial++) {
+            wg_test_round(isa->name, trial);
             *r->t = *fresh;
             prepare(r, &rng);
             unsigned thread = wg_rng_below(&rng, 3);
