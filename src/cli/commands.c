@@ -170,7 +170,7 @@ static bool is_dash(const wg_given *g)
     return false;
 }
 
-/* A file on standard output is alone there: what is said goes to standard error, and there is neither JSON nor a second file. */
+/* A file on standard output must be the only output there: messages go to standard error; JSON and a second file are refused. */
 static bool share_output(const wg_args *args, wg_text *out, wg_text *error)
 {
     const char *first = args->value[WG_OPT_JSON] ? wg_option_info_at(WG_OPT_JSON)->name : NULL;
