@@ -16,7 +16,7 @@ NEEDED = $(if $(ALL_TARGETS),,$$(python3 tests/run.py --targets $(1)))
 QUICK = --buildtype=plain -Doptimization=1 -Dc_args=-g1
 
 all: tools
-	@$(call CONFIGURE,$(B),,--buildtype=release -Dwerror=true -Db_lto=false --prefix=$(or $(PREFIX),/usr/local))
+	@$(call CONFIGURE,$(B),,--buildtype=release -Dwerror=true -Db_lto=false --prefix=$(abspath $(or $(PREFIX),/usr/local)))
 	@$(call NINJA,$(B))
 
 setup:
@@ -67,7 +67,7 @@ test: setup-test
 	@python3 tests/run.py
 
 bench: all
-	@status=0; $(B)/bench/timing || status=1; python3 bench/run.py || status=1; python3 bench/profile.py || status=1; python3 bench/events.py || status=1; python3 bench/cluster.py --page docs/cluster_speed.md || status=1; exit $$status
+	@status=0; $(B)/bench/timing || status=1; python3 bench/run.py || status=1; python3 bench/profile.py || status=1; python3 bench/events.py || status=1; python3 bench/cluster.py --page $(B)/cluster_speed.md || status=1; exit $$status
 
 # The model against what was measured on cards: every row, and the page of the docs.
 silicon: all
@@ -100,7 +100,7 @@ docs: all
 
 # The documents as a site, with the playground in it; looked at with a browser.
 site: all
-	@scripts/setup --site
+	@scripts/setup --site --check
 	@$(call CONFIGURE,$(B)/browser,NODE_PATH=/usr/share/nodejs,--cross-file site/emscripten.ini --buildtype=release -Dbrowser=true)
 	@export NODE_PATH=/usr/share/nodejs; $(call NINJA,$(B)/browser,site/playground.js)
 	@scripts/site $(B)/browser/site/playground.js $(B)/site
@@ -116,18 +116,18 @@ dist:
 	@echo $(B)/dist/waitgate-$(VERSION).tar.gz
 
 package: dist
-	@scripts/setup --package
+	@scripts/setup --package --check
 	@rm -rf $(B)/package && mkdir -p $(B)/package && tar -xf $(B)/dist/waitgate-$(VERSION).tar.gz -C $(B)/package
 	@cd $(B)/package/waitgate-$(VERSION) && dpkg-buildpackage -b -us -uc >../package.log 2>&1 || { tail -30 ../package.log; exit 1; }
 	@ls $(B)/package/*.deb
 
 # The packages built again, and installed in a clean Debian (debootstrap, root).
 package-test: package
-	@scripts/setup --package
+	@scripts/setup --package --check
 	@python3 tests/packages/test_packages.py .
 
 install: all
-	@$(if $(PREFIX),meson configure $(B) --prefix=$(PREFIX))
+	@$(if $(PREFIX),meson configure $(B) --prefix=$(abspath $(PREFIX)))
 	@ninja -C $(B) install | tail -n 1
 
 clean:

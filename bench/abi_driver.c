@@ -5,8 +5,8 @@
  *
  * usage: abi_driver LIBRARY KERNELS [NAME…]       (KERNELS: the folder with alu.bin, mem.bin, mop.bin)
  *
- * Without names everything is measured but the jobs, whose names begin with `job_`: a library may end the process if it
- * cannot do one.
+ * Without names it measures everything except the jobs (`job_*`), since a library may end the process at a job that it does not
+ * support.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -337,7 +337,7 @@ static void tiles_moved(int argc, char **argv)
 
 /* ---- Jobs: what a suite of tests does, over and over ------------------------------------------------ */
 
-/* As in kernels/job.c; so many clocks follow each read of a host that polls. */
+/* As in kernels/job.c; CLOCKS: the clocks that a polling host lets pass after each read. */
 enum { FRAME = 0x21000, COMMAND = FRAME, COUNT = FRAME + 32, DONE_T0 = FRAME + 48, ARGUMENTS = FRAME + 128 };
 enum { START = 1, STOP = 2, READY = 0xB0, COMPLETE = 0xFF, CLOCKS = 1, MOST_READS = 1000000 };
 

@@ -2,7 +2,7 @@
 /*
  * The cost of `check`: the same run without and with the race detector, interleaved.
  *
- *     check_semaphores_ratio   two threads hand a semaphore to and fro
+ *     check_semaphores_ratio   two threads hand a semaphore back and forth
  *     check_demo_ratio         math and pack threads: MVMUL, SFPSTORE, PACR, with their waits
  *     check_bytes              memory of the detector
  */

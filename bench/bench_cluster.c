@@ -40,7 +40,7 @@ static wg_cluster *cluster_of(const char *name)
     const wg_grid_desc chip = {.struct_size = sizeof chip, .arch = t->arch, .threads = 1};
     const wg_cluster_desc desc = {.struct_size = sizeof desc, .chips = t->chips, .chip = &chip};
     wg_cluster *c;
-    wg_cluster_link link;
+    wg_cluster_link link = {.struct_size = sizeof link};
     if (wg_cluster_create(&desc, &c) != WG_OK)
         exit(1);
     for (unsigned i = 0; wg_topology_link(t, i, &link); i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `explore` does in a second, on one host process and on two, interleaved. It goes by the processor time of the
- * process that took most: that is how long it takes on cores of their own, whatever else the host does.
+ * What `explore` does in a second, on one host process and on two, interleaved. The rate uses the largest processor time of
+ * any process: the wall time on cores of their own, whatever else the host does.
  *
  *     explore_runs_per_second   timings of a small program, one process
  *     explore_two_ratio         the same with two processes, relative to one

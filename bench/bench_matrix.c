@@ -101,7 +101,7 @@ int main(void)
         {"gmpool_bf16", 0x33080000, 5, 1, false, false},
         {"mova2d_8_rows", 0x12002000, 5, 1, false, false},
     };
-    static const char *const level[] = {"plain", "avx2", "avx512", "vnni"};
+    static const char *const level[] = {"scalar", "avx2", "avx512", "vnni"};
     unsigned best = wg_simd_best();
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
         for (unsigned simd = 0; simd <= best; simd++) {

@@ -7,7 +7,7 @@
     exchange_N_BYTES          microseconds that the end of a window takes (bench/exchange.c)
     cluster_galaxy_ring       seconds and memory of the all-reduce on 32 chips
 
-Start-up does not count: of two runs of different lengths the difference does. Bars are in bench/bars.tsv.
+Start-up is excluded by subtracting a short run from a long one. Bars are in bench/bars.tsv.
 
 usage: bench/cluster.py [--page FILE]      the page of the model, written from these measurements if they reach their bars, with its
                                            pictures beside it

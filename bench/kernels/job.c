@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frame of a job: what test suites do around each kernel. B is a firmware that takes commands from the host, and waits by the
- * wall clock between two looks at them; a T core clears its RAM and its GPRs, fetches its arguments, runs the kernel (`job`, the
+ * The frame of a job: what test suites do around each kernel. B is a firmware that takes commands from the host, which it
+ * polls at intervals of the wall clock; a T core clears its RAM and its GPRs, fetches its arguments, runs the kernel (`job`, the
  * main of the program JOB), waits for its thread, and reports.
  *
  *     words, from 0x21000 on, 16 bytes apart: 0, 1 commands in turn; 2 their count; 3 to 5 a T core is done; 8… arguments

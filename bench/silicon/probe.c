@@ -367,7 +367,7 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
 /* ---- rows ----------------------------------------------------------------------------------------------------------
  */
 
-/* A burst of up to so many instructions is a row of the group `cold`: all its cycles. */
+/* A burst of at most this many instructions is a row of the group `cold`: all its cycles. */
 enum { RUNS = 64, SHORTEST = 32 };
 #define COLD "code that runs once: what the compiler put around it, and where it lies in the cache, is not known"
 #define BEYOND "more than the scatter of 6 to 23 cycles that the benchmark's page names; not explained"

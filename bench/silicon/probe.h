@@ -30,7 +30,7 @@ typedef enum probe_form {
 typedef struct probe {
     const char *name;
     uint16_t unroll; /* slope probes: divisor of a block's cycles; loops: instructions per round */
-    uint16_t times;  /* a block or round repeats these words so many times */
+    uint16_t times;  /* how often a block or round repeats these words */
     uint8_t words;
     uint8_t form, points; /* bursts */
     bool wants_sources;   /* T1 gives SrcA and SrcB to the Matrix Unit first */

@@ -32,7 +32,7 @@ static inline cluster cluster_begin(const host *h, const char *name)
 {
     cluster c = {.topology = wg_topology_find(name)};
     const wg_grid_desc chip = {.struct_size = sizeof chip, .arch = h->arch, .profile = WG_PROFILE_DEFAULT};
-    wg_cluster_link link;
+    wg_cluster_link link = {.struct_size = sizeof link};
     if (!c.topology || c.topology->arch != h->arch || c.topology->chips > CLUSTER_MOST)
         host_fail("there is no such cluster as %s of this architecture", name);
     c.chips = c.topology->chips;
@@ -48,7 +48,7 @@ static inline cluster cluster_begin(const host *h, const char *name)
 /* The other end of a channel; false: it has no link. */
 static inline bool cluster_peer(const cluster *c, unsigned chip, unsigned channel, wg_cluster_end *peer)
 {
-    wg_cluster_link link;
+    wg_cluster_link link = {.struct_size = sizeof link};
     for (unsigned i = 0; wg_topology_link(c->topology, i, &link); i++)
         for (unsigned k = 0; k < 2; k++)
             if (link.end[k].chip == chip && link.end[k].channel == channel) {

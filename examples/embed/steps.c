@@ -20,7 +20,7 @@ static const char *const ends[] = {[WG_STOP_CYCLES] = "",
 static void look(wg_program *program, wg_device *dev, wg_stop stop)
 {
     wg_core_info core;
-    wg_source source;
+    wg_source source = {.struct_size = sizeof source};
     printf("cycle %llu%s", (unsigned long long)wg_cycle(dev), ends[stop]);
     if (wg_core_state(dev, WG_CORE_B, &core) == WG_OK && !core.in_reset) {
         printf("; core B at 0x%08x", (unsigned)core.pc);

@@ -9,6 +9,7 @@
 #define WAITGATE_CLUSTER_H
 
 #include <waitgate/chip.h>
+#include <waitgate/transport.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,9 +24,9 @@ typedef struct wg_cluster_desc {
     unsigned chips;           /* how many */
     unsigned threads;         /* host threads that compute; 0 or 1: only the caller's. Does not affect results */
     const wg_grid_desc *chip; /* creates all of them like this one; NULL: the caller places them (wg_cluster_place()) */
-    struct wg_transport *ranks; /* connects several processes; NULL: one process. Owned by the caller */
-    const unsigned *rank;       /* the rank of each chip; NULL: each rank gets an equal share of consecutive chips */
-    bool observers_apart; /* those of different chips may be called at the same time; else on the caller's thread */
+    wg_transport *ranks;      /* connects several processes; NULL: one process. Owned by the caller */
+    const unsigned *rank;     /* the rank of each chip; NULL: each rank gets an equal share of consecutive chips */
+    bool observers_apart;     /* those of different chips may be called at the same time; else on the caller's thread */
 } wg_cluster_desc;
 
 /* One end of a link. Channels are numbered like Ethernet tiles: E0, E1 … (wg_grid_index()). */
@@ -34,6 +35,7 @@ typedef struct wg_cluster_end {
 } wg_cluster_end;
 
 typedef struct wg_cluster_link {
+    uint32_t struct_size; /* sizeof(wg_cluster_link): a caller that knows fewer fields gets 0 for the others */
     wg_cluster_end end[2];
     uint64_t up_at;         /* the cycle in which it comes up; 0: it is up from the beginning */
     uint64_t cut_at;        /* the cycle from which on nothing gets through; 0: never */
@@ -96,7 +98,7 @@ typedef struct wg_topology {
 } wg_topology;
 WG_API const wg_topology *wg_topology_at(unsigned i);
 WG_API const wg_topology *wg_topology_find(const char *name);
-/* False: it has fewer links. */
+/* False: it has fewer links. Set link->struct_size before. */
 WG_API bool wg_topology_link(const wg_topology *topology, unsigned number, wg_cluster_link *link);
 
 /*

@@ -49,10 +49,12 @@ WG_API bool wg_metal_virtual(const wg_metal *metal, wg_metal_place at, unsigned 
  * copies them from.
  */
 typedef struct wg_metal_part {
+    uint32_t struct_size; /* sizeof(wg_metal_part); all of an array have the first one's */
     uint32_t address, bytes;
     const void *data;
 } wg_metal_part;
 typedef struct wg_metal_firmware {
+    uint32_t struct_size; /* sizeof(wg_metal_firmware); all of an array have the first one's */
     const wg_metal_part *part;
     size_t parts;
     uint32_t entry;
@@ -67,9 +69,10 @@ WG_API bool wg_metal_busy_tile(const wg_metal *metal, wg_metal_place *at);
 
 /* A program: kernels, circular buffers and semaphores, each on some tiles. All is copied. */
 typedef struct wg_metal_kernel {
-    unsigned core;     /* wg_core_id */
-    const void *image; /* position-independent code, then its initialised data */
-    uint32_t bytes;    /* of both */
+    uint32_t struct_size; /* sizeof(wg_metal_kernel); all of an array have the first one's */
+    unsigned core;        /* wg_core_id */
+    const void *image;    /* position-independent code, then its initialised data */
+    uint32_t bytes;       /* of both */
     uint32_t text_bytes;
     const uint32_t *fixup; /* offsets of words that hold an offset in the code, and get its address added */
     size_t fixups;
@@ -82,18 +85,21 @@ typedef struct wg_metal_kernel {
     uint8_t noc; /* of core B */
 } wg_metal_kernel;
 typedef struct wg_metal_cb {
+    uint32_t struct_size; /* sizeof(wg_metal_cb); all of an array have the first one's */
     unsigned id;
     uint32_t address, bytes, page_bytes;
     const wg_metal_place *at;
     size_t places;
 } wg_metal_cb;
 typedef struct wg_metal_semaphore {
+    uint32_t struct_size; /* sizeof(wg_metal_semaphore); all of an array have the first one's */
     unsigned id;
     uint32_t value;
     const wg_metal_place *at;
     size_t places;
 } wg_metal_semaphore;
 typedef struct wg_metal_program {
+    uint32_t struct_size; /* sizeof(wg_metal_program): a caller that knows fewer fields gets 0 for the others */
     const wg_metal_kernel *kernel;
     const wg_metal_cb *cb;
     const wg_metal_semaphore *semaphore;
@@ -107,6 +113,7 @@ WG_API uint32_t wg_metal_kernel_address(const wg_metal *metal, wg_metal_place at
 /* Buffers: pages distributed over banks in turn, or one shard of L1 on each of some tiles, in order. */
 typedef enum wg_metal_memory { WG_METAL_DRAM, WG_METAL_L1, WG_METAL_SHARDS } wg_metal_memory;
 typedef struct wg_metal_buffer {
+    uint32_t struct_size; /* sizeof(wg_metal_buffer): a caller that knows fewer fields gets 0 for the others */
     wg_metal_memory memory;
     uint32_t address; /* in each bank or tile; see wg_metal_allocate() */
     uint64_t bytes;

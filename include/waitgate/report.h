@@ -15,6 +15,7 @@ extern "C" {
 /* The source location of a pc. Unknown members are NULL or 0. The strings live as long as their provider. */
 enum { WG_SOURCE_CALLS = 8 };
 typedef struct wg_source {
+    uint32_t struct_size; /* set by the side that asks to its sizeof(wg_source): no member beyond it is to be set */
     const char *function;
     uint32_t offset; /* of the pc in the function */
     const char *file;

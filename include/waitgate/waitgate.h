@@ -102,8 +102,9 @@ typedef enum wg_site {
     WG_SITE_COUNT
 } wg_site;
 typedef struct wg_delay {
+    uint32_t struct_size; /* sizeof(wg_delay); all of a list have the first one's */
+    uint32_t cycles;      /* at most WG_MAX_DELAY */
     uint64_t event;
-    uint32_t cycles; /* at most WG_MAX_DELAY */
     uint8_t site, agent;
     uint16_t tile; /* of waitgate's own lists for chips; ignored by wg_perturb_with() */
 } wg_delay;
@@ -116,13 +117,16 @@ WG_API wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *
 WG_API const char *wg_site_name(unsigned site);
 
 /*
- * Shortcuts make a run faster and change neither state nor timing. `names`: NULL for all of them, "none", a list
- * ("frontends,bursts": only these), or a list of exceptions ("-bursts": all but these). wg_shortcut_name() lists them.
+ * Shortcuts make a run faster and change neither state nor timing. `names`: NULL for all of them, "none", a list ("rounds,polls":
+ * only these, and those that they need), or a list of exceptions ("-bursts": all but these). wg_shortcut_name() lists them.
  */
 WG_API wg_status wg_shortcuts(wg_device *dev, const char *names);
 WG_API const char *wg_shortcut_name(unsigned index);                    /* NULL after the last */
 WG_API uint64_t wg_shortcut_uses(const wg_device *dev, unsigned index); /* number of uses since creation */
-/* The number of cycles it covered; those of a core count for each core, and a cycle may belong to several shortcuts. */
+/*
+ * The number of cycles it covered; those of a core count for each core, and a cycle may belong to several shortcuts. 0 of a
+ * shortcut that makes no cycle faster than another, such as not to decode an instruction again.
+ */
 WG_API uint64_t wg_shortcut_cycles(const wg_device *dev, unsigned index);
 
 /* Time. */

@@ -108,7 +108,7 @@ static wg_race_words words_of(wg_abi_check *c, unsigned i)
                            .core_word = word_at};
 }
 
-/* A report about tt-metal's firmware alone: who writes kernels cannot change it. */
+/* Is the party tt-metal's firmware, which authors of kernels cannot change? */
 static bool is_firmware(wg_abi_check *c, unsigned i, const wg_race_party *p)
 {
     const watched *t = p->tile ? of_tile(&c->tile[i], p->tile - 1u) : &c->tile[i];

@@ -116,7 +116,7 @@ static bool add_link(wg_abi_cluster *c, const wg_cluster_end end[2])
             return false;
         c->link = more;
     }
-    c->link[c->links++] = (wg_cluster_link){.end = {end[0], end[1]}};
+    c->link[c->links++] = (wg_cluster_link){.struct_size = sizeof(wg_cluster_link), .end = {end[0], end[1]}};
     return true;
 }
 
@@ -163,7 +163,7 @@ static bool read_file(wg_abi_cluster *c, wg_arch_id arch, FILE *f, char *error, 
 
 static bool of_topology(wg_abi_cluster *c, wg_arch_id arch, const wg_topology *t, char *error, size_t bytes)
 {
-    wg_cluster_link link;
+    wg_cluster_link link = {.struct_size = sizeof link};
     if (t->arch != arch)
         return fail(error, bytes, "this topology is of another architecture than the library");
     c->chips = t->chips;

@@ -29,7 +29,7 @@
  *
  * An invalid value is reported, and counts as a warning (WAITGATE_ON_FINDING).
  *
- * Facts: the ABI's public description, libttsim_api.md. Differences: device accesses that lead
+ * Facts: the ABI's public description; docs/abi.md. Differences: device accesses that lead
  * nowhere read as zero, libttsim_init() after libttsim_exit() works, the tile-relative functions
  * work as well, tiles are allocated when first used.
  */

@@ -89,7 +89,7 @@ typedef struct wg_timing {
     uint8_t dram_queue;        /* requests that a DRAM tile's NIU accepts before a channel begins them; 0: all */
     uint16_t dram_answer;      /* start of a write in a channel to its answer */
     uint16_t eth_rate;         /* bytes on an Ethernet link in ten cycles */
-    uint16_t eth_latency;      /* a frame's last bit leaving to the same at the other end, with everything in between */
+    uint16_t eth_latency;      /* of a frame's last bit from one end of the link to the other */
 } wg_timing;
 
 struct wg_arch {

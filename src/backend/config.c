@@ -185,7 +185,7 @@ static bool moved_in(const wg_tile *t, unsigned stage)
 
 /*
  * The operation that keeps this kind from entering now. Its stage must be empty, and so must every lower stage from -3 on
- * (whatever the occupant's thread: a documented bug); -4 does not count (another). An operation that entered a lower stage in
+ * (whatever the occupant's thread: a documented bug); stage -4 does not count (another documented bug). An operation that entered a lower stage in
  * this very cycle does not count either: three may enter at once.
  */
 static const wg_config_op *blocker(const wg_tile *t, unsigned kind)

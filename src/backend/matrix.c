@@ -137,7 +137,7 @@ unsigned wg_matrix_occupies(const wg_arch *arch, wg_profile profile, wg_insn_id 
 
 /* ---- Operands ------------------------------------------------------------------------------------- */
 
-void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
+static inline void view(const wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c, wg_matrix_settings *into)
 {
     unsigned thread = insn->thread % WG_THREADS;
     const wg_matrix *m = &t->backend.matrix;
@@ -150,7 +150,7 @@ void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
     c->tcfg = t->regs.config.thread[thread];
     c->cfg = t->regs.config.bank[c->tcfg[0] & 1]; /* CFG_STATE_ID_StateID */
     c->rwc = &t->regs.rwc.thread[thread];
-    c->set = wg_matrix_settings_now(c, thread);
+    c->set = wg_matrix_settings_now(c, thread, into);
     c->access = c->set->access;
     c->bank[WG_SRCA] = m->flips ? m->issue_bank[WG_SRCA] : s->matrix_bank_a & 1;
     c->bank[WG_SRCB] = m->flips ? m->issue_bank[WG_SRCB] : s->matrix_bank_b & 1;
@@ -158,6 +158,12 @@ void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
     c->fmt[WG_SRCA] = c->set->implied[WG_SRCA] ? s->format_a[c->bank[WG_SRCA]] & 15 : c->set->fmt[WG_SRCA];
     c->fmt[WG_SRCB] = c->set->implied[WG_SRCB] ? s->format_b[c->bank[WG_SRCB]] & 15 : c->set->fmt[WG_SRCB];
     c->phase = (c->rwc->fidelity + c->set->phase) & 3;
+}
+
+void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
+{
+    c->to = t;
+    view(t, insn, c, &t->backend.matrix.settings[insn->thread % WG_THREADS]);
 }
 
 unsigned wg_matrix_dst_row(const wg_matrix_ctx *c, unsigned mask)
@@ -202,7 +208,7 @@ void wg_matrix_gather(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide, uint1
 
 void wg_matrix_apply_addr_mod(wg_matrix_ctx *c, unsigned addr_mod)
 {
-    wg_rwc_apply(c->rwc, c->arch, c->tcfg, addr_mod, true);
+    wg_rwc_apply(wg_matrix_counters(c), c->arch, c->tcfg, addr_mod, true);
 }
 
 /* ---- Acceptance ----------------------------------------------------------------------------------- */
@@ -320,11 +326,13 @@ static void enters(wg_matrix *m, unsigned thread, uint64_t now)
 uint64_t wg_matrix_mvmul_from(const wg_matrix *m) { return gap_end(m, &entries[WG_I_MVMUL]); }
 
 /* Are the source banks handed over, the unit free, and the Dst rows readable? */
-static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_stall *why)
+static bool operands_ready(const wg_tile *t, const wg_insn *insn, const entry *e, wg_stall *why)
 {
     const wg_matrix *m = &t->backend.matrix;
+    wg_matrix_settings settings;
     wg_matrix_ctx c;
-    wg_matrix_context(t, insn, &c);
+    c.to = NULL;
+    view(t, insn, &c, &settings);
     if ((e->waits & A) && !bank_ready(&c, WG_SRCA, why))
         return false;
     if ((e->waits & B) && !bank_ready(&c, WG_SRCB, why))
@@ -348,9 +356,8 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
  * Banks and Dst blocks come before issue gaps. A thread that stalls on a bank or block is not retried until that stall ends;
  * other threads' instructions may open and close gaps meanwhile.
  */
-static bool check(const wg_tile *tile, const wg_insn *insn, wg_stall *why)
+static bool check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
-    wg_tile *t = (wg_tile *)tile; /* changes only its cache of settings */
     const wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
     const entry *e = &entries[insn->op ? insn->op : wg_isa_decode(t->arch->id, insn->word)->id];
@@ -402,7 +409,7 @@ static void read_configuration(const wg_matrix_ctx *c, const entry *e, wg_insn_i
                                        WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,          WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB,
                                        WG_CFG_ALU_ACC_CTRL_INT8_math_enabled,     WG_CFG_ALU_ACC_CTRL_Fp32_enabled,
                                        WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src};
-    wg_tile *t = c->t;
+    wg_tile *t = c->to;
     unsigned thread = c->insn->thread;
     bool to_dst = uses_dst(e, id);
     if (to_dst || id == WG_I_ZEROACC) {
@@ -430,7 +437,7 @@ static void read_configuration(const wg_matrix_ctx *c, const entry *e, wg_insn_i
  */
 static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
 {
-    wg_tile *t = c->t;
+    wg_tile *t = c->to;
     unsigned thread = c->insn->thread;
     bool to_dst = uses_dst(e, id), elementwise = id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_ELWMUL;
     wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, thread, 1);
@@ -560,7 +567,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
 
 void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool honour_disable, bool keep_pointer)
 {
-    wg_matrix *m = &c->t->backend.matrix;
+    wg_matrix *m = &c->to->backend.matrix;
     for (unsigned file = 0; file < 2; file++) {
         if (!(which >> file & 1) || c->t->regs.src.frozen[file])
             continue;
@@ -574,9 +581,9 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
         }
         m->flips++;
         if (gives)
-            wg_touch(c->t, WG_TOUCH_WRITE, WG_TOUCH_BANK_OWNER, file * 2 + bank, 1);
+            wg_touch(c->to, WG_TOUCH_WRITE, WG_TOUCH_BANK_OWNER, file * 2 + bank, 1);
         if (!keep_pointer)
-            wg_touch(c->t, WG_TOUCH_WRITE, WG_TOUCH_BANK_POINTER, file, 1);
+            wg_touch(c->to, WG_TOUCH_WRITE, WG_TOUCH_BANK_POINTER, file, 1);
         if (gives) {
             op->give |= (uint8_t)(1u << file);
             op->give_bank[file] = (uint8_t)bank;
@@ -586,7 +593,7 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
             op->flip |= (uint8_t)(1u << file);
             m->issue_bank[file] ^= 1;
         }
-        wg_wake_waiting(&c->t->sched, WG_CAUSE_SRC); /* conditions on this bank are evaluated again */
+        wg_wake_waiting(&c->to->sched, WG_CAUSE_SRC); /* conditions on this bank are evaluated again */
     }
 }
 

@@ -76,7 +76,7 @@ void wg_matrix_zerosrc(wg_matrix_ctx *c, wg_matrix_op *op)
 
 void wg_matrix_cleardvalid(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    wg_matrix *m = &c->t->backend.matrix;
+    wg_matrix *m = &c->to->backend.matrix;
     if (!WG_GET(CLEARDVALID, ResetAll, c->word)) {
         wg_matrix_flip(c, op, WG_GET(CLEARDVALID, cleardvalid, c->word), false,
                        WG_GET(CLEARDVALID, KeepPointer, c->word));
@@ -104,21 +104,21 @@ void wg_matrix_clrexphist(wg_matrix_ctx *c, wg_matrix_op *op)
 
 void wg_matrix_setrwc(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    wg_rwc_set(c->rwc, c->word);
+    wg_rwc_set(wg_matrix_counters(c), c->word);
     wg_matrix_flip(c, op, WG_GET(SETRWC, clear_ab_vld, c->word), true, false);
 }
 
 void wg_matrix_incrwc(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     (void)op;
-    wg_rwc_increment(c->rwc, c->word);
+    wg_rwc_increment(wg_matrix_counters(c), c->word);
 }
 
 void wg_matrix_setibrwc(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     (void)op;
     wg_matrix_report(c, WG_F_INSN_ASSUMED, wg_opcode(c->word), 0);
-    wg_rwc_bias(c->rwc, c->word);
+    wg_rwc_bias(wg_matrix_counters(c), c->word);
 }
 
 /*

@@ -55,7 +55,7 @@ static void elementwise(wg_matrix_ctx *c, wg_matrix_op *op, wg_elw_op what)
             wg_matrix_report(c, WG_F_MATRIX_FIDELITY, c->phase, 0);
         k->elw_float(&args);
     }
-    c->t->backend.matrix.last_srca_row = c->rwc->srca;
+    c->to->backend.matrix.last_srca_row = c->rwc->srca;
     wg_matrix_flip(c, op, WG_GET(ELWADD, clear_dvalid, c->word), true, false);
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }

@@ -25,14 +25,15 @@ typedef struct wg_matrix_layout {
 
 /* An instruction in its issue cycle. */
 typedef struct wg_matrix_ctx {
-    wg_tile *t;
+    const wg_tile *t;
+    wg_tile *to; /* the same tile, once the instruction is accepted; NULL: it is only checked */
     const wg_insn *insn;
     uint32_t word;
     wg_arch_id arch;
     const wg_matrix_layout *layout;
     const uint32_t *cfg; /* the bank of Config that the thread uses */
     const uint16_t *tcfg;
-    wg_rwc_thread *rwc;
+    const wg_rwc_thread *rwc;
     const wg_matrix_settings *set;
     wg_dst_access access;
     uint8_t bank[2];        /* [wg_src_file]: the banks it reads */
@@ -49,10 +50,18 @@ static inline uint32_t wg_matrix_tcfg(const wg_matrix_ctx *c, wg_tcfg_id id)
     return wg_tcfg_get(c->arch, id, c->tcfg);
 }
 
-/* An instruction's view of configuration, banks and counters. */
+/* An accepted instruction's view of configuration, banks and counters. */
 void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c);
-/* The thread's current settings; the context's arch, layout, cfg and tcfg must be set. */
-const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigned thread);
+/*
+ * The thread's current settings; the context's t, to, arch, layout, cfg and tcfg must be set. What has been decoded before is
+ * used again, or they are decoded into *into.
+ */
+const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigned thread, wg_matrix_settings *into);
+/* The counters of an accepted instruction's thread. */
+static inline wg_rwc_thread *wg_matrix_counters(const wg_matrix_ctx *c)
+{
+    return &c->to->regs.rwc.thread[c->insn->thread % WG_THREADS];
+}
 /* Format and width for arithmetic; moves have their own rules. */
 void wg_matrix_formats(wg_matrix_ctx *c);
 /* Reports settings under which floating-point results are unreliable. */
@@ -82,7 +91,7 @@ static inline bool wg_matrix_owns(const wg_matrix_ctx *c, wg_src_file file)
 }
 static inline void wg_matrix_report(wg_matrix_ctx *c, wg_finding_code code, uint64_t subject, uint64_t value)
 {
-    wg_find_insn(c->t, code, c->insn, subject, value);
+    wg_find_insn(c->to, code, c->insn, subject, value);
 }
 
 /* Applies an instruction's effect (except bank flips); emits touches of it, and of reading op->row, for observers. */
@@ -164,7 +173,7 @@ extern const wg_matrix_kernels wg_matrix_scalar;
 extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512, wg_matrix_vnni;
 #endif
 const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd);
-/* Rows of a source bank as the kernels need them; the context's t, bank, styles, flush and phase must be set. SrcA's 16 from
+/* Rows of a source bank as the kernels need them; the context's t, to, bank, styles, flush and phase must be set. SrcA's 16 from
  * `row` on: `scratch` is needed unless they begin at a multiple of 16. */
 const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row,
                                        wg_matrix_a *scratch);
@@ -187,7 +196,7 @@ static inline const wg_matrix_kernels *wg_matrix_kernels_now(const wg_matrix_ctx
 }
 static inline uint32_t *wg_matrix_random(const wg_matrix_ctx *c)
 {
-    return c->set->stochastic ? c->t->backend.matrix.prng : NULL;
+    return c->set->stochastic ? c->to->backend.matrix.prng : NULL;
 }
 
 static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }

@@ -37,7 +37,7 @@ static unsigned move_format(const wg_matrix_ctx *c, wg_src_file file)
     if (file == WG_SRCB)
         format = c->set->implied[WG_SRCA] ? c->t->regs.src.format_b[c->bank[WG_SRCB]] & 15 : c->set->fmt[WG_SRCA];
     if (!wg_format_known(format & 15))
-        wg_find_insn(c->t, WG_F_MATRIX_FORMAT, c->insn, format & 15, 0);
+        wg_find_insn(c->to, WG_F_MATRIX_FORMAT, c->insn, format & 15, 0);
     return format & 15;
 }
 
@@ -113,7 +113,7 @@ void wg_matrix_mova2d(wg_matrix_ctx *c, wg_matrix_op *op)
     for (unsigned i = 0; i < rows; i++)
         to_dst(op, i, wg_matrix_src_row(c, WG_SRCA, from + i), false, has_exp8(c, format), c->flush, WG_SRC_MASK);
     place_in_dst(c, op, format, false, wg_matrix_dst_row(c, eight ? 0x3F8 : 0x3FF), rows);
-    c->t->backend.matrix.last_srca_row = (uint8_t)from;
+    c->to->backend.matrix.last_srca_row = (uint8_t)from;
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }
 
@@ -145,7 +145,7 @@ void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
         to_dst(op, i, wg_matrix_src_row(c, WG_SRCB, from + (one_to_eight ? 0 : i)), column0, has_exp8(c, format),
                c->flush, keep);
     place_in_dst(c, op, format, wide, wg_matrix_dst_row(c, one_to_eight ? 0x3F8 : four ? 0x3FC : 0x3FF), rows);
-    c->t->backend.matrix.last_srca_row = c->rwc->srca;
+    c->to->backend.matrix.last_srca_row = c->rwc->srca;
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }
 
@@ -196,7 +196,7 @@ static void from_dst(wg_matrix_ctx *c, wg_matrix_op *op, wg_src_file file)
     op->bank = c->bank[file];
     unsigned to = WG_GET(MOVD2A, src, c->word) + (file == WG_SRCA ? c->rwc->srca : c->rwc->srcb);
     op->src_row = (uint8_t)(to & (four ? 0x3C : 0x3F));
-    c->t->backend.matrix.last_srca_row = file == WG_SRCA ? op->src_row : c->rwc->srca;
+    c->to->backend.matrix.last_srca_row = file == WG_SRCA ? op->src_row : c->rwc->srca;
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }
 
@@ -226,7 +226,7 @@ void wg_matrix_movb2a(wg_matrix_ctx *c, wg_matrix_op *op)
         for (unsigned j = 0; j < 16; j++)
             op->src[i][j] = c->flush && !(row[j] & 0xFF) ? 0 : row[j];
     }
-    c->t->backend.matrix.last_srca_row = op->src_row;
+    c->to->backend.matrix.last_srca_row = op->src_row;
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }
 

@@ -4,17 +4,19 @@
  *
  *      Dst[i][j] += sum over k of SrcB[i][k] * SrcA[k][j]
  *
- * Operands are decoded once per bank and fidelity half and kept until the bank changes.
+ * With the shortcut `decoding`, operands are decoded once per bank and fidelity half, and used until the bank changes.
  * Facts: MVMUL.md, DOTPV.md, GAPOOL.md, MatrixUnit.md ("Legacy instructions").
  */
 #include "backend/matrix_internal.h"
+#include "machine/fast.h"
 
 #include <string.h>
 
-/* Drops a bank's decoded copies once its rows have changed or are read in another style. */
-static void refresh(uint8_t *kind, uint32_t *seen, uint8_t *valid, unsigned valids, uint8_t now_kind, uint32_t changes)
+/* Drops a bank's decoded copies once its rows have changed or are read in another style, or if none may be used again. */
+static void refresh(bool again, uint8_t *kind, uint32_t *seen, uint8_t *valid, unsigned valids, uint8_t now_kind,
+                    uint32_t changes)
 {
-    if (*kind == now_kind && *seen == changes)
+    if (again && *kind == now_kind && *seen == changes)
         return;
     *kind = now_kind;
     *seen = changes;
@@ -26,7 +28,7 @@ const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_k
                                        wg_matrix_a *scratch)
 {
     const wg_src *s = &c->t->regs.src;
-    wg_matrix_cache *cache = &c->t->backend.matrix.cache;
+    wg_matrix_cache *cache = &c->to->backend.matrix.cache;
     unsigned bank = c->bank[WG_SRCA], half = c->phase & 1;
     const uint32_t *first = s->a[bank][row & 63], *second = s->a[bank][(row + 8) & 63];
     if (row & 15) {
@@ -34,8 +36,8 @@ const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_k
         return scratch;
     }
     /* Kind 0: never decoded. */
-    refresh(&cache->a_kind[bank], &cache->a_changes[bank], &cache->a_valid[bank], 1, (uint8_t)(c->style + 1),
-            s->changes_a[bank]);
+    refresh(wg_fast_decoded(c->t), &cache->a_kind[bank], &cache->a_changes[bank], &cache->a_valid[bank], 1,
+            (uint8_t)(c->style + 1), s->changes_a[bank]);
     unsigned bit = row / 16 * 2 + half;
     wg_matrix_a *a = &cache->a[bank][row / 16][half];
     if (!(cache->a_valid[bank] >> bit & 1)) {
@@ -48,9 +50,9 @@ const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_k
 const wg_matrix_b *wg_matrix_decoded_b(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row)
 {
     const wg_src *s = &c->t->regs.src;
-    wg_matrix_cache *cache = &c->t->backend.matrix.cache;
+    wg_matrix_cache *cache = &c->to->backend.matrix.cache;
     unsigned bank = c->bank[WG_SRCB], half = c->phase >> 1;
-    refresh(&cache->b_kind[bank], &cache->b_changes[bank], cache->b_valid[bank], 2,
+    refresh(wg_fast_decoded(c->t), &cache->b_kind[bank], &cache->b_changes[bank], cache->b_valid[bank], 2,
             (uint8_t)(c->style_b + 1 + 8 * c->flush), s->changes_b[bank]);
     wg_matrix_b *b = &cache->b[bank][row / 8][half];
     if (!(cache->b_valid[bank][half] >> row / 8 & 1)) {
@@ -63,7 +65,7 @@ const wg_matrix_b *wg_matrix_decoded_b(const wg_matrix_ctx *c, const wg_matrix_k
 /* Releases banks and steps the counters. */
 static void finish(wg_matrix_ctx *c, wg_matrix_op *op, unsigned addr_mod)
 {
-    c->t->backend.matrix.last_srca_row = c->rwc->srca;
+    c->to->backend.matrix.last_srca_row = c->rwc->srca;
     wg_matrix_flip(c, op, WG_GET(MVMUL, clear_dvalid, c->word), true, false);
     wg_matrix_apply_addr_mod(c, addr_mod);
 }

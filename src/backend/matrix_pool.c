@@ -143,7 +143,7 @@ static void pool(wg_matrix_ctx *c, wg_matrix_op *op, bool zero_a)
             op->lo[i][j] = below;
         }
     }
-    c->t->backend.matrix.last_srca_row = c->rwc->srca;
+    c->to->backend.matrix.last_srca_row = c->rwc->srca;
     wg_matrix_flip(c, op, WG_GET(GMPOOL, clear_dvalid, c->word), true, false);
     wg_matrix_apply_addr_mod(c, wg_field_at(c->layout->pool_addr_mod, c->word));
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configuration of the Matrix Unit's instructions: formats, width of Dst, row addressing. Decoded once and cached until
- * one of its words changes. Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, the instruction pages.
+ * The configuration of the Matrix Unit's instructions: formats, width of Dst, row addressing. With the shortcut `decoding` it is
+ * decoded once, until one of its words changes. Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, the instruction pages.
  */
 #include "backend/matrix_internal.h"
 
 #include <string.h>
 
 #include "isa/tile_regs.h"
+#include "machine/fast.h"
 
 /* The thread's words of which one bit each is used, per architecture; words 0 to 3 are the same on both. */
 static const struct words {
@@ -43,14 +44,21 @@ static void work_out(const wg_matrix_ctx *c, wg_matrix_settings *s)
                              wg_matrix_cfg(c, WG_CFG_DEST_REGW_BASE_Base));
 }
 
-const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigned thread)
+const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigned thread, wg_matrix_settings *into)
 {
     const struct words *w = &words_of[c->arch];
-    wg_matrix_settings *s = &c->t->backend.matrix.settings[thread];
+    const wg_matrix_settings *s = &c->t->backend.matrix.settings[thread];
     const uint32_t debug = c->t->regions.control.word[WG_MATRIX_DEBUG];
-    if (__builtin_expect(s->changes == c->t->regs.config.changes + 1 && (uint32_t)(s->key[4] >> 32) == debug, 1))
+    if (!wg_fast_decoded(c->t)) {
+        into->changes = into->key[3] = 0; /* matches no configuration */
+        work_out(c, into);
+        return into;
+    }
+    if (__builtin_expect(s->changes == c->t->regs.config.changes + 1 && (uint32_t)(s->key[4] >> 32) == debug, 1)) {
+        if (c->to)
+            wg_fast_decoded_again(c->to);
         return s;
-    s->changes = c->t->regs.config.changes + 1;
+    }
     uint64_t thread_words, formats;
     memcpy(&thread_words, c->tcfg, sizeof thread_words);
     memcpy(&formats, c->cfg, sizeof formats);
@@ -63,9 +71,12 @@ const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigne
                           (modes ^ s->key[3]) | (places ^ s->key[4])) != 0,
                          0)) {
         const uint64_t key[5] = {thread_words, formats, flags, modes, places};
-        memcpy(s->key, key, sizeof key);
-        work_out(c, s);
+        memcpy(into->key, key, sizeof key);
+        work_out(c, into);
+        s = into;
     }
+    if (c->to)
+        into->changes = c->t->regs.config.changes + 1;
     return s;
 }
 

@@ -49,9 +49,8 @@ static bool refuse(wg_stall *why, unsigned reason, unsigned resource, unsigned h
     return false;
 }
 
-static bool check(const wg_tile *tile, const wg_insn *insn, wg_stall *why)
+static bool check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
-    wg_tile *t = (wg_tile *)tile; /* changes only its caches of configuration */
     const wg_pack *u = &t->backend.pack;
     uint64_t now = t->sched.now, ready = 0;
     unsigned mask = packers_of(t, insn);
@@ -200,7 +199,8 @@ static void set_register(wg_tile *t, const wg_pack_job *job)
  */
 static void sample_late(wg_tile *t, wg_pack_job *job)
 {
-    const wg_pack_setup *s = wg_pack_setup_of(t, &job->insn, 0, WG_PACK_ASKS);
+    wg_pack_setup own;
+    const wg_pack_setup *s = wg_pack_ask_setup(t, &job->insn, &own);
     job->serial = 0;
     job->relu = s->relu;
     job->relu_threshold = s->relu_threshold;

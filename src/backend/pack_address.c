@@ -27,6 +27,7 @@
 #include "backend/insn_finding.h"
 #include "backend/matrix.h"
 #include "backend/pack_internal.h"
+#include "machine/fast.h"
 #include "num/l1_formats.h"
 
 /* BH's operands that are described but have no page. */
@@ -105,10 +106,11 @@ static bool only_resets_context(const wg_tile *t, const wg_insn *insn)
     return t->arch->pack.interfaces && WG_OPERAND(BH, PACR, CtxtCtrl, insn->word) == RESET_CONTEXT;
 }
 
-uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block)
+uint64_t wg_pack_rows_ready(const wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block)
 {
     unsigned at = section_of(t, insn, packer);
-    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1u << at, WG_PACK_ASKS);
+    wg_pack_setup own;
+    const wg_pack_setup *s = wg_pack_ask_setup(t, insn, &own);
     const wg_pack_section *section = &s->section[at];
     if (source_of(insn, section) != WG_PACK_FROM_DST || only_resets_context(t, insn))
         return 0;
@@ -358,15 +360,14 @@ static void decode_part(wg_pack_form *f, const wg_pack_setup *s, wg_tile *t, con
 
 static void decode(wg_tile *t, const wg_insn *insn, wg_pack_form *f)
 {
-    const bool one = t->arch->pack.interfaces, watched = wg_touch_watched(t);
+    const bool one = t->arch->pack.interfaces;
     wg_pack_job *job = &f->job;
     unsigned sections = 0;
     job->packers = (uint8_t)wg_pack_mask(t, insn);
     for (unsigned rest = job->packers; rest; rest &= rest - 1)
         sections |= 1u << section_of(t, insn, (unsigned)__builtin_ctz(rest));
-    const wg_pack_setup *s = watched ? wg_pack_decode_setup(t, insn, sections, WG_PACK_READS)
-                                     : wg_pack_setup_of(t, insn, sections, WG_PACK_READS);
-    f->changes = watched || t->backend.config.instructions ? 0 : s->changes;
+    const wg_pack_setup *s = wg_pack_read_setup(t, insn, sections);
+    f->changes = wg_fast_decoded_unseen(t) && !t->backend.config.instructions ? s->changes : 0;
     f->serial = ++t->backend.pack.forms;
     f->word = insn->word;
     f->thread = insn->thread;
@@ -398,9 +399,11 @@ static inline const wg_pack_form *form_of(wg_tile *t, const wg_insn *insn)
     wg_pack_form *f = (wg_pack_form *)wg_pack_form_at(&t->backend.pack, insn->word);
     if (__builtin_expect(f->word != insn->word || f->thread != insn->thread ||
                              f->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
-                             wg_touch_watched(t) || f->section[0] != section_of(t, insn, 0),
+                             !wg_fast_decoded_unseen(t) || f->section[0] != section_of(t, insn, 0),
                          0))
         decode(t, insn, f);
+    else
+        wg_fast_decoded_again(t);
     return f;
 }
 

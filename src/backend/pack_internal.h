@@ -18,8 +18,8 @@ static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
  * The first cycle in which all rows of Dst that the packer reads can be read, and the block that is ready last; 0:
  * any.
  */
-uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block);
-/* The decoded instruction, which is decoded now if it is not cached. It stays valid until the next call. */
+uint64_t wg_pack_rows_ready(const wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block);
+/* The decoded instruction, which is decoded now unless it was before. It stays valid until the next call. */
 const wg_pack_form *wg_pack_form_of(wg_tile *t, const wg_insn *insn);
 /* Fills in a job as far as its word and the configuration determine it. */
 void wg_pack_fill_in(wg_pack_job *job, const wg_pack_form *form);
@@ -61,20 +61,15 @@ static inline unsigned wg_pack_ones(unsigned mask) /* of four bits */
 }
 
 /*
- * The thread's configuration, decoded; `sections` are the ones that an instruction uses (pack_setup.c). An instruction
- * stalled at the gate only asks. One that is accepted reads: writes in flight are reported, and touches emitted while
- * observed.
+ * The thread's configuration, decoded (pack_setup.c). An instruction stalled at the gate only asks: what has been decoded
+ * before is used again, or it is decoded into *own.
  */
-typedef enum wg_pack_look { WG_PACK_ASKS, WG_PACK_READS } wg_pack_look;
-const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsigned sections, wg_pack_look look);
-static inline const wg_pack_setup *wg_pack_setup_of(wg_tile *t, const wg_insn *insn, unsigned sections,
-                                                    wg_pack_look look)
-{
-    const wg_pack_setup *s = &t->backend.pack.setup[wg_config_bank(t, insn->thread)];
-    if (__builtin_expect(s->changes == t->regs.config.changes + 1 && !t->backend.config.instructions, 1))
-        return s;
-    return wg_pack_decode_setup(t, insn, sections, look);
-}
+const wg_pack_setup *wg_pack_ask_setup(const wg_tile *t, const wg_insn *insn, wg_pack_setup *own);
+/*
+ * An accepted instruction reads the configuration of the `sections` that it uses: writes in flight are reported, and touches
+ * emitted while observed. The result stays in the unit until the next one reads.
+ */
+const wg_pack_setup *wg_pack_read_setup(wg_tile *t, const wg_insn *insn, unsigned sections);
 /* Reports a field of the section that is set and has no effect here. */
 void wg_pack_report_ignored(wg_tile *t, const wg_insn *insn, unsigned section);
 /* How rows of Dst are permuted. */

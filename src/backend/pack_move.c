@@ -21,6 +21,7 @@
 #include "backend/tdma.h"
 #include "num/l1_formats.h"
 #include "report/touch.h"
+#include "machine/fast.h"
 #include "machine/l1.h"
 
 typedef struct mover {
@@ -277,7 +278,7 @@ static bool move_straight(const wg_pack_output *out, const wg_pack_job *job, con
     wg_tile *t = out->t;
     const wg_packer *p = out->p;
     unsigned rows = job->interfaces ? wg_pack_ones(job->interfaces) : part->count / 16;
-    if (wg_touch_watched(t) || !part->set.straight || part->source != WG_PACK_FROM_DST || part->count < 16 ||
+    if (!wg_fast_straight_rows(t) || !part->set.straight || part->source != WG_PACK_FROM_DST || part->count < 16 ||
         (part->count | part->start) & 15 || (job->interfaces && part->count != 16))
         return false;
     uint32_t bytes = rows * part->set.row_bytes;
@@ -291,6 +292,7 @@ static bool move_straight(const wg_pack_output *out, const wg_pack_job *job, con
         straight_rows(out, job, part, first, some);
         rows -= some;
     }
+    wg_fast_moved_straight(t);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packers' configuration, decoded once and cached until it changes.
+ * The packers' configuration, decoded. With the shortcut `decoding` once, until it changes.
  *
  *     Config of the thread's bank ──> wg_pack_setup: addresses, strides, modes
  *                                       └── wg_pack_section per packer (BH: per context): formats, places in L1
@@ -16,10 +16,12 @@
 #include "backend/config.h"
 #include "backend/insn_finding.h"
 #include "backend/pack_internal.h"
+#include "machine/fast.h"
 #include "num/l1_formats.h"
 
 typedef struct reader {
-    wg_tile *t;
+    const wg_tile *t;
+    wg_tile *reports;   /* the same tile, if the instruction is accepted: reports writes in flight and touches */
     wg_pack_read *seen; /* reads, word by word: touched together at the end */
     const wg_cfg_field *fields;
     const uint32_t *bank;
@@ -37,7 +39,7 @@ static void note(const reader *r, unsigned at, uint32_t mask)
         i++;
     if (i == sizeof s->at / sizeof *s->at) {
         s->full = true;
-        wg_config_touched(r->t, how, r->thread, at, mask);
+        wg_config_touched(r->reports, how, r->thread, at, mask);
         return;
     }
     if (i == s->count) {
@@ -53,7 +55,7 @@ static uint32_t masked(const reader *r, unsigned at, uint32_t mask)
     if (__builtin_expect(r->touch, 0))
         note(r, at, mask);
     if (__builtin_expect(r->check, 0))
-        wg_config_check_pending(r->t, r->thread, at);
+        wg_config_check_pending(r->reports, r->thread, at);
     return r->bank[at < WG_CONFIG_WORDS ? at : 0];
 }
 static uint32_t word(const reader *r, unsigned at) { return masked(r, at, UINT32_MAX); }
@@ -271,52 +273,81 @@ static bool statistics(const wg_tile *t)
            wg_thread_config_get(t, 2, WG_TCFG_ENABLE_ACC_STATS_Enable);
 }
 
-const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsigned sections, wg_pack_look look)
+/* Decodes it for an instruction that uses `sections`. The reader's `seen` is that of *s. */
+static void decode(reader *r, wg_pack_setup *s, unsigned sections)
 {
-    bool reads = look == WG_PACK_READS, touch = reads && wg_touch_watched(t);
-    unsigned bank = wg_config_bank(t, insn->thread);
+    const wg_tile *t = r->t;
+    wg_dst_access access = wg_dst_access_now(t);
+    s->remap = access.remap;
+    s->swizzle = access.swizzle;
+    s->statistics = statistics(t);
+    s->wide = get(r, WG_CFG_PCK_DEST_RD_CTRL_Read_32b_data);
+    s->relu = get(r, WG_CFG_STACC_RELU_ApplyRelu) & 3;
+    s->relu_threshold = (uint16_t)get(r, WG_CFG_STACC_RELU_ReluThreshold);
+    s->random = (uint8_t)((get(r, WG_CFG_ALU_ROUNDING_MODE_Gasket_srnd_en) ? WG_RANDOM_EARLY : 0) |
+                          (get(r, WG_CFG_ALU_ROUNDING_MODE_Packer_srnd_en) ? WG_RANDOM_BLOCKS : 0));
+    s->descales = get(r, WG_CFG_INT_DESCALE_Enable);
+    s->descales_by_z = get(r, WG_CFG_INT_DESCALE_Mode);
+    decode_addresses(r, s);
+    decode_edges(r, s);
+    const bool check = r->check, touch = r->touch;
+    for (unsigned i = 0; i < WG_PACKERS; i++) {
+        r->check = check && sections >> i & 1;
+        r->touch = touch && sections >> i & 1;
+        decode_section(r, s, i);
+    }
+    add_first_address(t, s);
+}
+
+/* Does it hold the present configuration? While the Configuration Unit has instructions, it is read again. */
+static bool holds(const wg_tile *t, const wg_pack_setup *s)
+{
+    return s->changes == t->regs.config.changes + 1 && !t->backend.config.instructions;
+}
+
+const wg_pack_setup *wg_pack_ask_setup(const wg_tile *t, const wg_insn *insn, wg_pack_setup *own)
+{
+    const unsigned bank = wg_config_bank(t, insn->thread);
+    const wg_pack_setup *s = &t->backend.pack.setup[bank];
+    if (__builtin_expect(holds(t, s) && wg_fast_decoded(t), 1))
+        return s;
+    reader r = {
+        .t = t, .fields = wg_cfg_fields[t->arch->id], .bank = t->regs.config.bank[bank], .thread = insn->thread};
+    decode(&r, own, 0);
+    return own;
+}
+
+static void touch_again(wg_tile *t, unsigned thread, const wg_pack_read *seen)
+{
+    for (unsigned i = 0; i < seen->count; i++)
+        wg_config_touched(t, seen->at[i].how, thread, seen->at[i].word, seen->at[i].mask);
+}
+
+const wg_pack_setup *wg_pack_read_setup(wg_tile *t, const wg_insn *insn, unsigned sections)
+{
+    const bool touch = wg_touch_watched(t), again = wg_fast_decoded(t);
+    const unsigned bank = wg_config_bank(t, insn->thread);
     wg_pack_setup *s = &t->backend.pack.setup[bank];
     wg_pack_read *seen = &s->read;
-    bool same = s->changes == t->regs.config.changes + 1 && seen->changes == s->changes && seen->sections == sections &&
-                !t->backend.config.instructions;
-    if (same && touch) {
-        for (unsigned i = 0; i < seen->count; i++)
-            wg_config_touched(t, seen->at[i].how, insn->thread, seen->at[i].word, seen->at[i].mask);
+    if (again && holds(t, s) && (!touch || (seen->changes == s->changes && seen->sections == sections))) {
+        if (touch)
+            touch_again(t, insn->thread, seen);
         return s;
     }
     reader r = {.t = t,
+                .reports = t,
                 .seen = seen,
                 .fields = wg_cfg_fields[t->arch->id],
                 .bank = t->regs.config.bank[bank],
                 .thread = insn->thread,
-                .check = reads && t->backend.config.instructions != 0 && t->sched.phase == WG_PHASE_GATES,
+                .check = t->backend.config.instructions != 0 && t->sched.phase == WG_PHASE_GATES,
                 .touch = touch};
     seen->count = 0;
     seen->full = false;
     seen->sections = sections;
-    wg_dst_access access = wg_dst_access_now(t);
     s->changes = t->regs.config.changes + 1;
-    s->remap = access.remap;
-    s->swizzle = access.swizzle;
-    s->statistics = statistics(t);
-    s->wide = get(&r, WG_CFG_PCK_DEST_RD_CTRL_Read_32b_data);
-    s->relu = get(&r, WG_CFG_STACC_RELU_ApplyRelu) & 3;
-    s->relu_threshold = (uint16_t)get(&r, WG_CFG_STACC_RELU_ReluThreshold);
-    s->random = (uint8_t)((get(&r, WG_CFG_ALU_ROUNDING_MODE_Gasket_srnd_en) ? WG_RANDOM_EARLY : 0) |
-                          (get(&r, WG_CFG_ALU_ROUNDING_MODE_Packer_srnd_en) ? WG_RANDOM_BLOCKS : 0));
-    s->descales = get(&r, WG_CFG_INT_DESCALE_Enable);
-    s->descales_by_z = get(&r, WG_CFG_INT_DESCALE_Mode);
-    decode_addresses(&r, s);
-    decode_edges(&r, s);
-    bool check = r.check;
-    for (unsigned i = 0; i < WG_PACKERS; i++) {
-        r.check = check && sections >> i & 1;
-        r.touch = touch && sections >> i & 1;
-        decode_section(&r, s, i);
-    }
-    add_first_address(t, s);
+    decode(&r, s, sections);
     seen->changes = touch && !seen->full ? s->changes : 0;
-    for (unsigned i = 0; i < seen->count; i++)
-        wg_config_touched(t, seen->at[i].how, insn->thread, seen->at[i].word, seen->at[i].mask);
+    touch_again(t, insn->thread, seen);
     return s;
 }

@@ -17,6 +17,7 @@
 #include "backend/insn_finding.h"
 #include "backend/unpack_internal.h"
 #include "num/l1_formats.h"
+#include "machine/fast.h"
 #include "machine/l1.h"
 
 /* ---- Configuration fields ----------------------------------------------------------------------------------- */
@@ -559,7 +560,7 @@ static void decode(wg_tile *t, unsigned unpacker, const wg_insn *insn, bool quie
     f->steps = (uint8_t)WG_GET(UNPACR, AddrMode, p.word);
     if (p.multi_context && WG_GET(UNPACR, AutoIncContextID, p.word))
         next_context(&p, p.context);
-    else if (!p.found && !p.pending && !wg_touch_watched(t)) /* else the next one is decoded again */
+    else if (!p.found && !p.pending && wg_fast_decoded_unseen(t)) /* else the next one is decoded again */
         f->changes = t->regs.config.changes + 1;
 }
 
@@ -579,9 +580,11 @@ void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     wg_unpack_form *f = &t->backend.unpack.form[unpacker];
     if (__builtin_expect(f->word != job->insn.word || f->thread != job->insn.thread ||
                              f->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
-                             wg_touch_watched(t),
+                             !wg_fast_decoded_unseen(t),
                          0))
         decode(t, unpacker, &job->insn, false, f);
+    else
+        wg_fast_decoded_again(t);
     if (job->serial != f->serial)
         fill_in(job, f);
     if (job->what == WG_UNPACK_NOTHING)

@@ -12,6 +12,7 @@
 
 #include "backend/matrix.h"
 #include "isa/config_fields.h"
+#include "machine/fast.h"
 #include "report/touch.h"
 
 #include <string.h>
@@ -204,7 +205,7 @@ static bool vector_check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
     if (now < v->free_at)
         return stalled(why, WG_STALL_ARBITRATION, WG_UNIT_VECTOR, (uint8_t)(WG_AGENT_THREAD0 + v->last_thread),
                        now + 1);
-    if (v->flights == WG_VECTOR_FLIGHTS) /* only in perturbed runs */
+    if (v->flights == WG_VECTOR_FLIGHTS) /* only if completions are delayed */
         return stalled(why, WG_STALL_UNIT_BUSY, WG_UNIT_VECTOR, WG_AGENT_VECTOR, v->done[v->first_flight]);
     bool moves = insn->op == WG_I_SFPLOAD || insn->op == WG_I_SFPSTORE || insn->op == WG_I_SFPLOADMACRO;
     if (__builtin_expect(t->perturbed, 0) && moves) { /* a delayed write to Dst must not break SFPLOAD.md's rule */
@@ -310,15 +311,15 @@ static inline void after(wg_tile *t, const wg_vector_op *op)
 }
 
 /*
- * Completions are tracked one by one only if they are observable (events, perturbed order). Otherwise only the
- * thread's last completion matters. Returns the cycle of a delayed completion; 0: not delayed.
+ * Completions are tracked one by one. Where nobody observes them and none is delayed, only the thread's last one matters.
+ * Returns the cycle of a delayed completion; 0: not delayed.
  */
 static inline uint64_t take_off(wg_tile *t, const wg_insn *insn, unsigned thread, unsigned latency)
 {
     wg_vector *v = &t->backend.vector;
     uint32_t extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_VECTOR, wg_unit_event(insn));
     uint64_t done = t->sched.now + wg_takes(t, WG_AGENT_VECTOR, insn, latency, 1) + extra;
-    if (wg_watched(t, WG_EV_COMPLETED) || __builtin_expect(t->perturbed || v->flights, 0)) {
+    if (__builtin_expect(!wg_fast_completions(t) || v->flights, 0)) {
         if (v->flights && v->last_done > done)
             done = v->last_done; /* in order */
         unsigned place = (v->first_flight + v->flights) % WG_VECTOR_FLIGHTS;
@@ -326,6 +327,8 @@ static inline uint64_t take_off(wg_tile *t, const wg_insn *insn, unsigned thread
         v->insn[place] = *insn;
         if (v->flights < WG_VECTOR_FLIGHTS)
             v->flights++;
+    } else {
+        wg_fast_completion_untracked(t);
     }
     if (v->done_at[thread] < done)
         v->done_at[thread] = done;

@@ -18,6 +18,7 @@
 #include "backend/config.h"
 #include "backend/matrix.h"
 #include "machine/dst.h"
+#include "machine/fast.h"
 
 #include <string.h>
 
@@ -36,23 +37,25 @@ static unsigned srcb_format(wg_tile *t, unsigned thread)
     return (unsigned)LIKE_BF16 >> format & 1 ? WG_LANES_BF16 : WG_LANES_FP16;
 }
 
-/* The thread's decoded configuration; NULL: not yet decoded, or its reads are observed. */
+/* The thread's decoded configuration, if it may be used again; else NULL. */
 static inline const wg_vector_places *known_places(const wg_tile *t, unsigned thread)
 {
     const wg_vector_places *p = &t->backend.vector.places[thread];
     return p->changes == t->regs.config.changes + 1 && p->debug == t->regions.control.word[DBG_FEATURE_DISABLE] &&
-                   !t->backend.config.instructions && !wg_touch_watched(t)
+                   !t->backend.config.instructions && wg_fast_decoded_unseen(t)
                ? p
                : NULL;
 }
 
-/* Cached while configuration does not change and no write is in flight. */
+/* Can be used again while configuration does not change and no write is in flight. */
 static const wg_vector_places *places_of(wg_tile *t, unsigned thread)
 {
-    if (known_places(t, thread))
-        return &t->backend.vector.places[thread];
     wg_vector_places *p = &t->backend.vector.places[thread];
-    bool keeps = !t->backend.config.instructions && !wg_touch_watched(t);
+    if (known_places(t, thread)) {
+        wg_fast_decoded_again(t);
+        return p;
+    }
+    bool keeps = !t->backend.config.instructions && wg_fast_decoded_unseen(t);
     p->changes = keeps ? t->regs.config.changes + 1 : 0;
     p->debug = t->regions.control.word[DBG_FEATURE_DISABLE];
     if (keeps)

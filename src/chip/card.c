@@ -287,7 +287,7 @@ static bool find_bar(const wg_card *card, uint64_t address, unsigned *bar, uint6
 
 static size_t least(size_t a, uint64_t b) { return a < b ? a : (size_t)b; }
 
-/* Is it a register of a window? Hosts move windows more often than they access anything else beside memory. */
+/* Is it a register of a window? Apart from memory, hosts access these most often. */
 static bool in_tlb(const wg_card *card, uint64_t address, uint64_t *offset)
 {
     *offset = address - bar_base(card, 0) - card->chip->tlb_config;

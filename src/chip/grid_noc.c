@@ -6,7 +6,7 @@
  * Events are processed in the order of cycles and, within a cycle, of places, whichever thread computed them and wherever
  * windows end. So the arbitration of links and channels is the same in every run.
  *
- * Facts: NoC/README.md, DRAMTile/README.md, timing.md "NoC and DRAM". Decided here: a DRAM channel serves requests in
+ * Facts: NoC/README.md, DRAMTile/README.md, docs/timing_constants.md. Decided here: a DRAM channel serves requests in
  * the order of their arrival; other tiles that are not devices answer in the cycle after the request has arrived.
  */
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 bool wg_again_begin(wg_session *v, const wg_session *s, uint64_t seed, const wg_what_if *scaled, wg_text *error);
 void wg_again_end(wg_session *v);
 
-/* How long a run of so many cycles may take again; if it takes longer, it is considered stuck. */
+/* The cycle limit for repeating a run of this length; a longer one counts as stuck. */
 uint64_t wg_again_limit(uint64_t cycles);
 uint64_t wg_again_hash(wg_device *dev); /* of L1 */
 /* Dst, LRegs, GPRs, semaphores and configuration, added to a hash. */

@@ -128,7 +128,7 @@ static void stall_event(void *user, const wg_event *e)
         wg_last_writes_event(&s->polled, e);
 }
 
-/* Has a core left its program, nobody knows from where? */
+/* Did a core leave its program from an unknown pc? */
 static bool is_lost(const wg_session *s)
 {
     bool is = false;

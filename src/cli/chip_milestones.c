@@ -61,12 +61,12 @@ static bool search(const wg_args *args, milestone_search m[2], wg_text *error)
 {
     static const wg_option not_now[] = {WG_OPT_FROM,     WG_OPT_TO,   WG_OPT_LOG,    WG_OPT_TRACE_FILE, WG_OPT_STATS,
                                         WG_OPT_TIMELINE, WG_OPT_JSON, WG_OPT_CHECKS, WG_OPT_ANNOTATE};
-    wg_args plain = *args;
+    wg_args run = *args;
     wg_stop stop;
-    plain.command = WG_CMD_RUN;
+    run.command = WG_CMD_RUN;
     for (unsigned i = 0; i < sizeof not_now / sizeof *not_now; i++)
-        plain.value[not_now[i]] = NULL;
-    wg_chip_run *r = wg_chip_open(&plain, error);
+        run.value[not_now[i]] = NULL;
+    wg_chip_run *r = wg_chip_open(&run, error);
     tile_search *tile = r ? wg_calloc(r->tiles + 1, sizeof *tile) : NULL;
     bool ok = tile;
     for (size_t i = 0; ok && i < r->tiles; i++) {

@@ -70,7 +70,7 @@ static bool read_connections(wg_yaml *p, yaml_node_t *n, wg_cluster_file *out)
                                 "`ethernet_connections` is missing: a list of pairs");
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         yaml_node_t *one = wg_yaml_node(p, *item);
-        wg_cluster_wire wire = {.mark = out->topology_mark};
+        wg_cluster_wire wire = {.mark = out->topology_mark, .link = {.struct_size = sizeof wire.link}};
         if (one->type != YAML_SEQUENCE_NODE || one->data.sequence.items.top - one->data.sequence.items.start < 2)
             return wg_yaml_complain(p, one, "a connection is a list of its two ends");
         for (unsigned i = 0; i < 2; i++)

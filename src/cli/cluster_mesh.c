@@ -93,7 +93,7 @@ static bool add(mesh *m, const char *name, const char *value)
     return true;
 }
 
-/* Fields of nested messages: FIELD { … }, FIELD: [ … ], FIELD: VALUE. The first of all is the text itself. */
+/* Fields of nested messages: FIELD { … }, FIELD: [ … ], FIELD: VALUE. The root message is the text itself. */
 static void parse(mesh *m)
 {
     char name[WORD] = "", word[WORD] = "";
@@ -188,8 +188,9 @@ static void connect(mesh *m, unsigned a, unsigned b, unsigned count)
             return;
         }
         out->wire = more;
-        out->wire[out->wires++] =
-            (wg_cluster_wire){.mark = out->topology_mark, .link = {.end = {{a, m->used[a]++}, {b, m->used[b]++}}}};
+        out->wire[out->wires++] = (wg_cluster_wire){
+            .mark = out->topology_mark,
+            .link = {.struct_size = sizeof(wg_cluster_link), .end = {{a, m->used[a]++}, {b, m->used[b]++}}}};
     }
 }
 
@@ -382,7 +383,7 @@ static void place_graph(mesh *m, size_t at, part *p, unsigned depth)
         m->error = count ? "out of memory" : "a graph has `instances`";
     for (size_t i = at; own && !m->error && (i = find(m, at, i, "instances")) != 0;)
         place(m, i, &own[k++], depth);
-    /* Those of a graph follow each other; graphs within have added theirs before. */
+    /* The parts of a graph are consecutive; nested graphs have appended theirs already. */
     part *more = m->error ? NULL : wg_realloc(m->part, (m->parts + count) * sizeof *more);
     if (!m->error && !more)
         m->error = "out of memory";

@@ -92,7 +92,7 @@ static bool read_links(wg_yaml *p, yaml_node_t *n, wg_cluster_file *f)
     bool right = true;
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         yaml_node_t *one = wg_yaml_node(p, *item);
-        wg_cluster_wire wire = {.mark = wg_yaml_mark(one)};
+        wg_cluster_wire wire = {.mark = wg_yaml_mark(one), .link = {.struct_size = sizeof wire.link}};
         uint32_t seen;
         if (!wg_yaml_mapping(p, one, keys, 4, &wire, &seen))
             right = false;
@@ -132,7 +132,7 @@ static bool lose_every(wg_yaml *p, yaml_node_t *n, void *into)
 {
     uint64_t *every = &((fault *)into)->every;
     return wg_yaml_number(p, n, UINT64_MAX / 16, every) &&
-           (*every > 1 || wg_yaml_complain(p, n, "one of so many frames is lost: 2 or more"));
+           (*every > 1 || wg_yaml_complain(p, n, "`every` is 2 or more: every N-th frame is lost"));
 }
 
 static bool lose(wg_yaml *p, yaml_node_t *n, void *into)
@@ -349,7 +349,7 @@ static bool resolve_topology(wg_yaml *p, wg_cluster_file *f)
         wg_chip_complain(&f->base, f->topology_mark, "this topology is of the other architecture than `arch`");
         return false;
     }
-    wg_cluster_wire wire = {.mark = f->topology_mark};
+    wg_cluster_wire wire = {.mark = f->topology_mark, .link = {.struct_size = sizeof wire.link}};
     for (unsigned i = 0; t && wg_topology_link(t, i, &wire.link); i++) {
         wg_cluster_wire *more = wg_yaml_grow(p, f->wire, f->wires, sizeof *f->wire);
         if (!more)

@@ -145,7 +145,13 @@ void wg_error_json(int status, const wg_text *error, wg_text *out)
     wg_json_uint(&j, "schema", 1);
     wg_json_text(&j, "waitgate", wg_version());
     wg_json_uint(&j, "status", (uint64_t)status);
-    wg_json_text(&j, "error", wg_text_of(error));
+    const char *text = wg_text_of(error), prefix[] = "waitgate: ";
+    if (strncmp(text, prefix, sizeof prefix - 1) == 0)
+        text += sizeof prefix - 1;
+    size_t length = strlen(text);
+    while (length && text[length - 1] == '\n')
+        length--;
+    wg_json_textf(&j, "error", "%.*s", (int)length, text);
     wg_json_close(&j, '}');
 }
 
@@ -164,7 +170,7 @@ static bool is_dash(const wg_given *g)
     return false;
 }
 
-/* A file on standard output is alone there: what is said goes to standard error, and there is neither JSON nor a second file. */
+/* A file on standard output must be the only output there: messages go to standard error; JSON and a second file are refused. */
 static bool share_output(const wg_args *args, wg_text *out, wg_text *error)
 {
     const char *first = args->value[WG_OPT_JSON] ? wg_option_info_at(WG_OPT_JSON)->name : NULL;

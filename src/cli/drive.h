@@ -17,7 +17,7 @@ typedef struct wg_driving {
 wg_driving wg_drive_begin(wg_session *s);
 /* Runs until `cycle`. True: the run ended before that, as s->ended says, or failed: wg_error(). */
 bool wg_drive_to(wg_driving *d, uint64_t cycle, bool *failed);
-/* Time is over: what a report needs of the streams and of the detector. */
+/* After the run: finishes what a report needs of the streams and of the detector. */
 void wg_drive_end(wg_driving *d);
 
 #endif

@@ -60,7 +60,7 @@ bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size
 /* For wg_exploration: runs the session, and takes its end and its expectations of values into the outcome. */
 bool wg_explore_run(void *session, wg_outcome *out);
 
-/* shrink.c: how to run a program with delays, and with those that a seed draws. `progress`: so many runs are left, at most. */
+/* shrink.c: how to run a program with delays, and with those that a seed draws. `progress`: is told an upper bound of the remaining runs. */
 typedef struct wg_shrinking {
     void *user;
     bool (*once)(void *user, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out);

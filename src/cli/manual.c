@@ -18,7 +18,7 @@
         if (wg_option_info_at(k)->commands >> (command)&1)
 
 static const char notes[] =
-    "`WAITGATE_FAST=none` switches off every shortcut, `WAITGATE_FAST=NAME,...` takes only these, "
+    "`WAITGATE_FAST=none` switches off every shortcut, `WAITGATE_FAST=NAME,...` takes only these and what they need, "
     "`WAITGATE_FAST=-NAME,...` switches these off; results and cycles are the same. "
     "With `WAITGATE_LOCKSTEP=1` in the environment every part of the machine is ticked in every cycle; results are "
     "identical, only slower.\n\nCtrl-C ends a run with the report of its state. Output files are replaced in one step "

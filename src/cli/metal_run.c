@@ -87,7 +87,8 @@ static bool open_buffers(wg_chip_run *r, wg_text *error)
     for (size_t i = 0; i < m->file->buffers; i++) {
         const wg_metal_buffer_entry *e = &m->file->buffer[i];
         wg_metal_buffer *b = &m->buffer[i].at;
-        *b = (wg_metal_buffer){.memory = (wg_metal_memory)e->memory,
+        *b = (wg_metal_buffer){.struct_size = sizeof *b,
+                               .memory = (wg_metal_memory)e->memory,
                                .address = (uint32_t)e->address,
                                .bytes = e->bytes,
                                .page_bytes = (uint32_t)e->page,
@@ -117,12 +118,12 @@ static bool boot(wg_chip_run *r)
                              wg_elf_segments(elf));
             return false;
         }
-        firmware[c] = (wg_metal_firmware){part[c], wg_elf_segments(elf), wg_elf_entry(elf)};
+        firmware[c] = (wg_metal_firmware){sizeof *firmware, part[c], wg_elf_segments(elf), wg_elf_entry(elf)};
         if (wg_elf_symbol_named(elf, "rta_count")) /* built with the Watcher's assertions */
             wg_metal_set(r->metal->metal, "args_counted", 1);
         for (size_t i = 0; i < wg_elf_segments(elf); i++) {
             const wg_elf_segment *s = wg_elf_segment_at(elf, i);
-            part[c][i] = (wg_metal_part){s->address, s->file_bytes, s->data};
+            part[c][i] = (wg_metal_part){sizeof part[c][i], s->address, s->file_bytes, s->data};
         }
     }
     unsigned columns, rows;
@@ -271,7 +272,8 @@ static size_t words_of(const wg_metal_kernel_entry *e)
 static bool kernel(wg_chip_run *r, launching *l, const wg_metal_kernel_entry *e, const kernel_run *k,
                    wg_metal_kernel *out)
 {
-    *out = (wg_metal_kernel){.core = e->core,
+    *out = (wg_metal_kernel){.struct_size = sizeof *out,
+                             .core = e->core,
                              .image = k->code.image,
                              .bytes = k->code.bytes,
                              .text_bytes = k->code.text_bytes,
@@ -298,8 +300,8 @@ static bool circular_buffers(wg_chip_run *r, const wg_metal_program_entry *p, wg
     for (size_t i = 0; i < p->cbs; i++) {
         const wg_metal_cb_entry *e = &p->cb[i];
         size_t index;
-        out[i] = (wg_metal_cb){(unsigned)e->id,   (uint32_t)free_l1, (uint32_t)e->bytes,
-                               (uint32_t)e->page, e->at.list,        e->at.count};
+        out[i] = (wg_metal_cb){sizeof *out,       (unsigned)e->id, (uint32_t)free_l1, (uint32_t)e->bytes,
+                               (uint32_t)e->page, e->at.list,      e->at.count};
         if (!e->buffer) {
             free_l1 += (e->bytes + 63) / 64 * 64;
         } else if (!entry_named(r->metal->file, e->buffer, &index)) {
@@ -375,9 +377,10 @@ static bool launch(wg_chip_run *r, size_t number, wg_text *error)
         right = kernel(r, &l, &p->kernel[i], &r->metal->kernel[number][i], &l.kernel[i]);
     right = right && circular_buffers(r, p, l.cb);
     for (size_t i = 0; right && i < p->semaphores; i++)
-        l.semaphore[i] = (wg_metal_semaphore){(unsigned)p->semaphore[i].id, (uint32_t)p->semaphore[i].value,
-                                              p->semaphore[i].at.list, p->semaphore[i].at.count};
-    const wg_metal_program program = {l.kernel, l.cb, l.semaphore, p->kernels, p->cbs, p->semaphores};
+        l.semaphore[i] =
+            (wg_metal_semaphore){sizeof *l.semaphore, (unsigned)p->semaphore[i].id, (uint32_t)p->semaphore[i].value,
+                                 p->semaphore[i].at.list, p->semaphore[i].at.count};
+    const wg_metal_program program = {sizeof program, l.kernel, l.cb, l.semaphore, p->kernels, p->cbs, p->semaphores};
     if (right && wg_metal_launch(r->metal->metal, &program) != WG_OK)
         right = refuse(r, p->mark);
     if (right)

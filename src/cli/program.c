@@ -136,8 +136,9 @@ wg_elf *wg_program_elf(wg_program *p, unsigned chip, unsigned x, unsigned y, wg_
 bool wg_program_source(void *program, unsigned core, uint32_t pc, wg_source *out)
 {
     wg_program *p = program;
-    *out = (wg_source){0};
-    return p->s.dev && wg_session_source(&p->s, core, pc, out);
+    wg_source own = {0};
+    const bool known = p->s.dev && wg_session_source(&p->s, core, pc, &own);
+    return wg_source_give(&own, out) && known;
 }
 
 static wg_status fail(wg_program *p, const char *why)

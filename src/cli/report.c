@@ -261,6 +261,19 @@ void wg_report_stats(const wg_session *s, wg_text *out)
     report_assumed(stats, out);
 }
 
+static void shortcuts_json(const wg_session *s, wg_json *j)
+{
+    wg_json_open(j, "shortcuts", '[');
+    for (unsigned i = 0; wg_shortcut_name(i); i++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", wg_shortcut_name(i));
+        wg_json_uint(j, "uses", wg_shortcut_uses(s->dev, i));
+        wg_json_uint(j, "cycles", wg_shortcut_cycles(s->dev, i));
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+}
+
 void wg_report_stats_json(const wg_session *s, wg_json *j)
 {
     const wg_stats *stats = s->stats;
@@ -285,15 +298,7 @@ void wg_report_stats_json(const wg_session *s, wg_json *j)
     }
     wg_json_close(j, ']');
     assumed_json(&stats->assumed, j);
-    wg_json_open(j, "shortcuts", '[');
-    for (unsigned i = 0; wg_shortcut_name(i); i++) {
-        wg_json_open(j, NULL, '{');
-        wg_json_text(j, "name", wg_shortcut_name(i));
-        wg_json_uint(j, "uses", wg_shortcut_uses(s->dev, i));
-        wg_json_uint(j, "cycles", wg_shortcut_cycles(s->dev, i));
-        wg_json_close(j, '}');
-    }
-    wg_json_close(j, ']');
+    shortcuts_json(s, j);
     wg_json_close(j, '}');
 }
 
@@ -526,6 +531,8 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
         wg_report_hang_json(s, j);
     if (s->stats)
         wg_report_stats_json(s, j);
+    if (s->args->command == WG_CMD_RUN)
+        shortcuts_json(s, j);
     if (s->costs)
         wg_report_profile_json(s, j);
     if (s->scaled)

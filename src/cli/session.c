@@ -535,7 +535,7 @@ bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out
     const wg_overlay *over = &s->overlay[core];
     const bool within = over->elf && pc - over->address < over->bytes;
     elf[core] = within ? over->elf : own;
-    return wg_elf_source(elf, core, within ? pc - over->address + over->link : address, out);
+    return wg_source_in(elf, core, within ? pc - over->address + over->link : address, out);
 }
 
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes)

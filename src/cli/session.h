@@ -194,7 +194,7 @@ void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);
 bool wg_check_fails(wg_session *s); /* something at or above --fail-on was neither suppressed nor expected */
-/* Is there a race at all that is more than a note? */
+/* Is there any race above severity note? */
 bool wg_check_any(const wg_session *s);
 /* Is it suppressed, or only a note? */
 bool wg_check_ignores(wg_session *s, const wg_race *race);
@@ -203,7 +203,7 @@ bool wg_check_race(wg_session *s, const char *kind, const char *words);
 /* Why the finding or race is suppressed; NULL: it is not. */
 const char *wg_check_reason(wg_session *s, const wg_finding *f);
 const char *wg_check_race_reason(wg_session *s, const wg_race *race);
-/* Is it shown with the report whose remedy also removes it? */
+/* Is it listed under another report whose remedy also removes it? */
 bool wg_check_folds(wg_session *s, const wg_race *race);
 /* reports.c: all reports in one model. False: out of memory. */
 bool wg_collect_reports(wg_session *s, int x, int y, wg_reports *all);
@@ -307,6 +307,10 @@ uint64_t wg_progress_from(uint64_t start, uint64_t limit);
 bool wg_progress_watch(wg_session *s);
 void wg_progress_verdict(wg_session *s, bool alone); /* alone: there are no other tiles */
 bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out);
+/* tools.c: from a core's ELF file; false: nothing is known. */
+bool wg_source_in(wg_elf *const *elfs, unsigned core, uint32_t pc, wg_source *out);
+/* … to a caller who may know fewer members; false: nothing is known, or no struct_size is set. */
+bool wg_source_give(const wg_source *own, wg_source *out);
 /* "compute_tile+0x1c (kernel.cc:42)", or "" if nothing is known. Returns `room`. */
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes);
 /* The instruction of a core or thread as text. */

@@ -31,8 +31,11 @@ static bool shows(shrinker *s, const wg_delay *delays, size_t count)
 
 void wg_shrink_collect(void *list, const wg_event *event)
 {
-    wg_delay delay = {
-        .event = event->a, .cycles = (uint32_t)event->b, .site = (uint8_t)event->c, .agent = event->agent};
+    wg_delay delay = {.struct_size = sizeof delay,
+                      .event = event->a,
+                      .cycles = (uint32_t)event->b,
+                      .site = (uint8_t)event->c,
+                      .agent = event->agent};
     wg_delay_add(list, delay);
 }
 

@@ -48,9 +48,9 @@ wg_status wg_elf_load(wg_elf *elf, wg_device *dev, wg_core_id core, bool release
     return ok ? WG_OK : WG_ERR_ADDRESS;
 }
 
-bool wg_elf_source(void *elfs, unsigned core, uint32_t pc, wg_source *out)
+bool wg_source_in(wg_elf *const *elfs, unsigned core, uint32_t pc, wg_source *out)
 {
-    wg_elf *elf = core < WG_CORES ? ((wg_elf **)elfs)[core] : NULL;
+    wg_elf *elf = core < WG_CORES ? elfs[core] : NULL;
     wg_elf_line line;
     wg_elf_call call[WG_SOURCE_CALLS];
     *out = (wg_source){0};
@@ -60,6 +60,22 @@ bool wg_elf_source(void *elfs, unsigned core, uint32_t pc, wg_source *out)
     unsigned calls = wg_elf_inlined_at(elf, pc, call, WG_SOURCE_CALLS);
     *out = wg_source_of(pc, wg_elf_function(elf, pc), known ? &line : NULL, call, calls);
     return out->function || out->file;
+}
+
+bool wg_source_give(const wg_source *own, wg_source *out)
+{
+    const uint32_t size = out->struct_size;
+    memcpy(out, own, size < sizeof *own ? size : sizeof *own);
+    if (size >= sizeof size)
+        out->struct_size = size;
+    return size && (own->function || own->file);
+}
+
+bool wg_elf_source(void *elfs, unsigned core, uint32_t pc, wg_source *out)
+{
+    wg_source own;
+    wg_source_in(elfs, core, pc, &own);
+    return wg_source_give(&own, out);
 }
 
 /* ---- RISC-V ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public cluster: creation, chips, links. Time is in run.c, frames in exchange.c. */
 #include "cluster/cluster.h"
+#include "machine/sized.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,8 +53,8 @@ wg_status wg_cluster_create(const wg_cluster_desc *given, wg_cluster **out)
     if (!given || !out || given->struct_size < offsetof(wg_cluster_desc, threads) || given->struct_size > sizeof desc)
         return WG_ERR_ARGUMENT;
     memcpy(&desc, given, given->struct_size);
-    if (!desc.chips || desc.chips > WG_CLUSTER_CHIPS)
-        return WG_ERR_ARGUMENT;
+    if (!desc.chips || desc.chips > WG_CLUSTER_CHIPS || (desc.ranks && desc.ranks->struct_size != sizeof *desc.ranks))
+        return WG_ERR_ARGUMENT; /* a later version may know smaller ones */
     *out = NULL;
     wg_cluster *c = calloc(1, sizeof *c);
     if (!c)
@@ -163,8 +164,15 @@ static bool attach(wg_cluster *c, const wg_cluster_link *link, unsigned end)
     return !s->grid || wg_grid_link_channel(s->grid, here.channel, &l);
 }
 
-wg_status wg_cluster_connect(wg_cluster *c, const wg_cluster_link *link, unsigned *number)
+wg_status wg_cluster_connect(wg_cluster *c, const wg_cluster_link *given, unsigned *number)
 {
+    wg_cluster_link own;
+    const wg_cluster_link *link = &own;
+    if (!wg_take_sized(&own, sizeof own, given, 0, offsetof(wg_cluster_link, up_at)))
+        return wg_cluster_fail(c, WG_ERR_ARGUMENT,
+                               "wg_cluster_link.struct_size is %u, which is not that of any version",
+                               wg_size_given(given));
+    own.struct_size = sizeof own;
     if (!c->known_arch)
         return wg_cluster_fail(c, WG_ERR_STATE, "place chips before they are connected");
     if (c->now)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ready-made clusters by name; topologies.def is the one list. */
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
@@ -39,11 +40,15 @@ const wg_topology *wg_topology_find(const char *name)
 bool wg_topology_link(const wg_topology *t, unsigned number, wg_cluster_link *link)
 {
     const unsigned id = (unsigned)(t - topologies);
+    if (link->struct_size < offsetof(wg_cluster_link, up_at))
+        return false;
     for (unsigned i = 0; i < sizeof runs / sizeof *runs; i++) {
         if (runs[i].of != id)
             continue;
         if (number < runs[i].count) {
-            *link = (wg_cluster_link){.end = {{runs[i].a, runs[i].from + number}, {runs[i].b, runs[i].to + number}}};
+            const wg_cluster_link own = {.struct_size = link->struct_size,
+                                         .end = {{runs[i].a, runs[i].from + number}, {runs[i].b, runs[i].to + number}}};
+            memcpy(link, &own, link->struct_size < sizeof own ? link->struct_size : sizeof own);
             return true;
         }
         number -= runs[i].count;

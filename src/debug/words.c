@@ -44,7 +44,7 @@ const char *wg_debug_name(const wg_debug *d, wg_who who, char *room, size_t byte
 
 wg_source wg_debug_source(const wg_debug *d, wg_who who, unsigned core, uint32_t pc)
 {
-    wg_source source = {0};
+    wg_source source = {.struct_size = sizeof source};
     if (!d->desc.source || !d->desc.source(source_user(d, who), core, pc, &source))
         source = (wg_source){0};
     return source;

@@ -22,6 +22,7 @@
 #include "engine/delay.h"
 #include "machine/device.h"
 #include "machine/fast.h"
+#include "machine/sized.h"
 #include "report/emit.h"
 
 #include <stdlib.h>
@@ -61,18 +62,32 @@ uint32_t wg_perturb_delay(wg_tile *t, wg_site site, unsigned agent, uint64_t eve
     return cycles;
 }
 
+/* The caller's list; own[] has room for it. */
+static wg_status take_delays(wg_device *dev, const wg_delay *delays, size_t count, wg_delay *own)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!wg_take_sized(&own[i], sizeof *own, delays, i, offsetof(wg_delay, tile)))
+            return wg_fail(dev, WG_ERR_ARGUMENT, "wg_delay.struct_size is %u, which is not that of any version",
+                           wg_size_given(delays));
+        if (own[i].site >= WG_SITE_COUNT || own[i].agent >= WG_AGENT_COUNT || own[i].cycles > WG_MAX_DELAY)
+            return wg_fail(dev, WG_ERR_ARGUMENT, "delay %zu names no site or agent, or is over %u cycles", i,
+                           WG_MAX_DELAY);
+    }
+    return WG_OK;
+}
+
 wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays, size_t count)
 {
     wg_delay *own = NULL;
-    for (size_t i = 0; delays && i < count; i++)
-        if (delays[i].site >= WG_SITE_COUNT || delays[i].agent >= WG_AGENT_COUNT || delays[i].cycles > WG_MAX_DELAY)
-            return wg_fail(dev, WG_ERR_ARGUMENT, "delay %zu names no site or agent, or is over %u cycles", i,
-                           WG_MAX_DELAY);
     if (delays) {
         own = malloc((count + 1) * sizeof *own); /* one more: a list without entries is a list */
         if (!own)
             return wg_fail(dev, WG_ERR_NO_MEMORY, "out of memory");
-        memcpy(own, delays, count * sizeof *own);
+        const wg_status status = take_delays(dev, delays, count, own);
+        if (status != WG_OK) {
+            free(own);
+            return status;
+        }
         qsort(own, count, sizeof *own, wg_delay_order);
     }
     free(dev->delay);

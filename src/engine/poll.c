@@ -28,7 +28,8 @@ enum {
     PATIENCE = 3072, /* at least this many cycles after the last disturbance */
     /*
      * A period is seen only while no core runs ahead through L1. None does up to reference OBSERVED; after it, for one
-     * cycle in SELDOM. Cores that store lose more by it: once AT_FIRST cycles have passed, for one cycle in STORING.
+     * cycle in SELDOM. Cores that store lose more by staying with the clock: once AT_FIRST cycles have passed, they do so for
+     * one cycle in STORING.
      */
     OBSERVED = 7,
     SELDOM = 8,

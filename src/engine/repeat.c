@@ -140,7 +140,7 @@ static bool same_stores(const span *v, const wg_core_run *a, const wg_core_run *
         const bool stuck = x->entered + MERGE_TIMER < v->then && y->entered + MERGE_TIMER < v->now;
         if (!same_store(x, y, v) || (y->entered != x->entered + v->later && !stuck))
             return false;
-        /* `first` of the second store ends the wait of the first one, whose own no longer matters. */
+        /* The second store's `first` ends the first store's wait, whose own `first` is then irrelevant. */
         if (i && y->first != x->first + v->later && !stuck)
             return false;
     }

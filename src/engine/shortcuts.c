@@ -6,7 +6,7 @@
 #include "machine/fast.h"
 
 static const char *const names[] = {
-#define WG_FAST_PATH(id, name, what) name,
+#define WG_FAST_PATH(id, name, needs, what) name,
 #include "machine/fast.def"
 #undef WG_FAST_PATH
 };
@@ -23,8 +23,24 @@ uint64_t wg_shortcut_cycles(const wg_device *dev, unsigned index)
     return index < WG_FAST_PATHS ? dev->tile->fast_cycles[index] : 0;
 }
 
+static const uint32_t needs[] = {
+#define WG_FAST_PATH(id, name, needs, what) needs,
+#include "machine/fast.def"
+#undef WG_FAST_PATH
+};
+
+/* With what those in `wanted` need. Each stands below what it needs. */
+static uint32_t complete(uint32_t wanted)
+{
+    for (unsigned i = WG_FAST_PATHS; i-- > 0;)
+        if (wanted >> i & 1)
+            wanted |= needs[i];
+    return wanted;
+}
+
 bool wg_shortcuts_parse(const char *text, uint32_t *wanted)
 {
+    uint32_t named = 0;
     if (!text || !*text) {
         *wanted = WG_FAST_ALL;
         return true;
@@ -34,7 +50,6 @@ bool wg_shortcuts_parse(const char *text, uint32_t *wanted)
         return true;
     }
     bool except = *text == '-';
-    *wanted = except ? WG_FAST_ALL : 0;
     while (*text) {
         unsigned i = 0;
         if ((*text == '-') != except)
@@ -45,11 +60,12 @@ bool wg_shortcuts_parse(const char *text, uint32_t *wanted)
             i++;
         if (i == WG_FAST_PATHS)
             return false;
-        *wanted ^= 1u << i;
+        named |= 1u << i;
         text += length;
         if (*text == ',' && !*++text)
             return false;
     }
+    *wanted = except ? WG_FAST_ALL & ~named : complete(named);
     return true;
 }
 

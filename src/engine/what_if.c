@@ -101,13 +101,13 @@ static void use_arch(wg_device *dev, const wg_arch *arch)
     dev->arch = arch;
 }
 
-wg_arch *wg_what_if_arch(const wg_arch *plain, wg_profile profile, const wg_what_if *w, bool *ok)
+wg_arch *wg_what_if_arch(const wg_arch *unscaled, wg_profile profile, const wg_what_if *w, bool *ok)
 {
     wg_arch *own = w && scales_constants(w) ? malloc(sizeof *own) : NULL;
     *ok = own || !w || !scales_constants(w);
     if (!own)
         return NULL;
-    *own = *plain;
+    *own = *unscaled;
     for (unsigned i = 0; i < WG_COST_GROUPS; i++)
         if (w->group[i] != WG_FACTOR_ONE)
             scale_group(own, profile, &groups[i], w->group[i]);
@@ -117,12 +117,12 @@ wg_arch *wg_what_if_arch(const wg_arch *plain, wg_profile profile, const wg_what
 wg_status wg_device_what_if(wg_device *dev, const wg_what_if *w)
 {
     bool ok;
-    const wg_arch *plain = wg_arch_of(dev->arch->id);
-    wg_arch *own = wg_what_if_arch(plain, dev->profile, w, &ok);
+    const wg_arch *unscaled = wg_arch_of(dev->arch->id);
+    wg_arch *own = wg_what_if_arch(unscaled, dev->profile, w, &ok);
     if (!ok)
         return wg_fail(dev, WG_ERR_NO_MEMORY, "out of memory");
     wg_act(dev);
-    use_arch(dev, own ? own : plain);
+    use_arch(dev, own ? own : unscaled);
     free(dev->scaled_arch);
     dev->scaled_arch = own;
     dev->tile->what_if = w && scales_agents(w) ? w : NULL;

@@ -76,7 +76,7 @@ bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b);
 typedef struct wg_sites wg_sites;
 wg_sites *wg_sites_new(void);
 void wg_sites_free(wg_sites *sites);
-/* Of a chip: where to find the sites of tile number i, NULL: none. Delays at parties of tile i then have `tile` i + 1. */
+/* Chips only: the sites of tile number i, or NULL if it has none. Delays at parties of tile i then have `tile` i + 1. */
 void wg_sites_of_chip(wg_sites *sites, wg_sites *const *by_number);
 #define WG_SITES_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_REQUEST))
 void wg_sites_event(void *sites, const wg_event *e);

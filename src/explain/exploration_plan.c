@@ -96,7 +96,7 @@ enum { LATE_END, LATE_START, WAYS };
 static bool delay_of(const site *s, bool last, unsigned way, uint32_t cycles, wg_delay *out)
 {
     uint64_t event = last ? s->last : s->first;
-    *out = (wg_delay){.event = event, .cycles = cycles};
+    *out = (wg_delay){.struct_size = sizeof *out, .event = event, .cycles = cycles};
     if (s->thread & SITE_OF_CORE) {
         out->site = WG_SITE_TRAVEL;
         out->agent = (uint8_t)(WG_AGENT_CORE_B + (s->thread & 0x7F));

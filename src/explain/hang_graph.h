@@ -84,10 +84,10 @@ int wg_hang_recorder(const graph *g, unsigned semaphore, bool post);
 
 /* hang_polls.c: what a polling core reads, and who could write it. */
 void wg_hang_poll_edges(graph *g, unsigned core);
-/* The advice for a poll of a NIU's counter; NULL: the address is none. `own`: it counts this tile's requests. */
+/* The advice for a poll of an NIU's counter; NULL if the address is not a counter's. `own`: it counts this tile's requests. */
 const char *wg_hang_counter_remedy(uint32_t address, bool *own);
 
-/* hang_pages.c: kernels of tt-metal that wait for pages, space or semaphores. True: the core's wait is told. */
+/* hang_pages.c: kernels of tt-metal that wait for pages, space or semaphores. True: the core's wait was added to the graph. */
 void wg_hang_find_kernels(graph *g);
 bool wg_hang_pages_edges(graph *g, unsigned core);
 /* The story of a path with such a wait; false: there is none on it. */

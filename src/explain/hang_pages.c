@@ -58,7 +58,7 @@ static bool waits(const graph *g, unsigned core, wg_pages_wait *out)
 /* " at reader.c:21", or whatever is known. */
 static const char *at_line(const graph *g, unsigned core, uint32_t pc, char room[272])
 {
-    wg_source source = {0};
+    wg_source source = {.struct_size = sizeof source};
     const char *file;
     unsigned line;
     if (!pc || !g->history->source || !g->history->source(g->history->place_user, core, pc, &source) ||
@@ -81,7 +81,7 @@ static const char *pages(uint32_t count, char room[24])
 
 /* ---- Who should have moved ------------------------------------------------------------------------------- */
 
-/* A core that waits for the other side of the same buffer: it pushes, or pops, when it gets on. 0xFF: none. */
+/* The core that waits at the other side of the same buffer; it pushes, or pops, once it is unblocked. 0xFF if there is none. */
 static unsigned opposite(const graph *g, unsigned cb, bool space)
 {
     for (unsigned core = 0; core < WG_CORES; core++) {

@@ -90,7 +90,7 @@ static const char *const counters[] = {[WG_MST_ATOMIC_RESP_RECEIVED] = "NIU_MST_
                                        [WG_MST_NONPOSTED_ATOMIC_STARTED] = "NIU_MST_NONPOSTED_ATOMIC_STARTED"};
 _Static_assert(sizeof counters / sizeof *counters == WG_MST_REQS_OUTSTANDING, "one name for each counter");
 
-/* The counter's index; false: the address is none. */
+/* Sets the NIU and the counter's index; false if the address is not a counter's. */
 static bool counter_at(uint32_t address, unsigned *noc, unsigned *counter)
 {
     const uint32_t at = address - NIU_WINDOW, offset = at % NIU_BYTES;
@@ -233,7 +233,7 @@ static bool writers(graph *g, unsigned core, uint32_t address)
     return any;
 }
 
-/* Nobody writes the word any more: who did so last? */
+/* No party can still write the word: names the last writer. */
 static void say_last_write(graph *g, unsigned core, uint32_t address)
 {
     const wg_node thing = node(WG_NODE_MEMORY, core);

@@ -198,7 +198,7 @@ void wg_races_end(wg_races *r, uint64_t cycle, bool finished)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-enum { SOMEBODY = 0x80, OWNER = 0x07 }; /* per word: it belongs to some core; 1 + the core whose section it is */
+enum { SOMEBODY = 0x80, OWNER = 0x07 }; /* per word: some core owns it; 1 + the core whose section contains it */
 
 static void mark(wg_races *r, uint64_t address, uint64_t bytes, unsigned owner)
 {

@@ -13,7 +13,7 @@
  * by that. A core that polls a word of L1 in a loop acquires what the packets that wrote the word brought; one that polls
  * a counter of answers, that the requests have been performed.
  *
- * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
+ * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; docs/races.md, "What counts as order".
  */
 #include "explain/race_state.h"
 
@@ -170,7 +170,7 @@ static packet packet_of(const wg_races *r, const wg_event *e)
                     .author = author};
 }
 
-/* Of a party that is not known: all that has been done here. */
+/* An unknown party is assumed to know everything done on this tile so far. */
 static void everything(wg_races *r, wg_far **far) { wg_race_far_here(r, far, wg_race_clock(r, wg_race_host_snap(r))); }
 
 /* What the issuer of another tile's request knows of this one: a clock in this tile's pool. */
@@ -250,7 +250,7 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
         party.tile = (uint16_t)(p->author + 1);
         if (author) {
             b.snap = senders_snap(r, author, s);
-        } else if (r->group) { /* nobody watches the sender: its own requests are taken to be in its order */
+        } else if (r->group) { /* the sender is not observed: its requests are assumed to be in program order */
             wg_clock own = {0};
             for (unsigned noc = 0; noc < 2; noc++)
                 done_for(r, &own, p->author, noc);

@@ -333,7 +333,7 @@ static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, c
 /* The NoC, or the Mover for TDMA-RISC? */
 static bool is_noc(unsigned thread) { return thread & 0x80 && (thread & 0x7F) >= WG_RACE_NOC_CODE; }
 
-/* A request of another tile, one of whose cores knows better than the one that made it. */
+/* A request from another tile, where a different core is better synchronised than the one that issued it. */
 static bool sibling_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b, wg_words *why,
                           wg_words *how)
 {

@@ -11,7 +11,7 @@
 #ifndef WG_BURST_H
 #define WG_BURST_H
 
-#include "machine/tile.h"
+#include "machine/fast.h"
 
 enum { WG_BURST_MOST = 512, WG_BURST_LEAST = 3 /* shorter bursts do not pay */ };
 
@@ -32,7 +32,7 @@ typedef struct wg_burst {
 /* The thread is due: lists the instructions that reach its gate from the current cycle on. False: too few. */
 bool wg_burst_begin(wg_burst *b, wg_tile *t, unsigned thread, uint64_t until);
 wg_insn wg_burst_insn(const wg_burst *b, unsigned i);
-/* The first `count` were accepted in the cycles in `at`. The last one's cycle becomes the current one; the others wake nobody. */
+/* The first `count` were accepted in the cycles in `at`. Sets the clock to the last one's cycle; the others wake nobody. */
 void wg_burst_used(wg_burst *b, unsigned count);
 
 /* The unit accepts instructions before `until`, one per cycle from the current one on, until one stalls. Returns how many. */

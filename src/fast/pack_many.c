@@ -458,8 +458,8 @@ bool wg_pack_many_begin(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t u
     m->set = &m->setup->section[0].from_dst;
     m->access = wg_pack_access(t, m->setup);
     m->simple[0].serial = m->simple[1].serial = 0;
-    if (m->setup->changes != t->regs.config.changes + 1 || !others_keep_off(t, thread) || !holds_whole_lines(m) ||
-        !takes_jobs(m))
+    if (!wg_fast_decoded(t) || m->setup->changes != t->regs.config.changes + 1 || !others_keep_off(t, thread) ||
+        !holds_whole_lines(m) || !takes_jobs(m))
         return false;
     m->accepted = 0;
     m->begun = false;

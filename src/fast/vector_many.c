@@ -15,14 +15,14 @@ static inline bool is_quiet(const wg_vector *v)
     return !(v->used | v->load.at | v->late.at | v->flags_at | v->swap.at | v->scheduled);
 }
 
-/* Nobody else's instruction is in the unit, and nobody waits for it or for the thread to be idle. */
+/* The unit holds no other thread's instruction, and nobody waits for the unit or the thread to go idle. */
 static bool has_unit(const wg_tile *t, unsigned thread)
 {
     const wg_vector *v = &t->backend.vector;
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (i != thread && v->done_at[i] > t->sched.now)
             return false;
-    return !v->flights && !(t->sched.watch_units | t->sched.watch_idle);
+    return !v->flights && wg_fast_completions(t) && !(t->sched.watch_units | t->sched.watch_idle);
 }
 
 /*

@@ -106,7 +106,7 @@ static inline unsigned wg_fifo_held(const wg_arch *arch, const wg_frontend *f)
     return f->fifo_count + (arch->fifo_counts_downstream ? f->direct_downstream : 0u);
 }
 
-/* How many words the first FIFO takes if so many places are taken (PIPE-03, PIPE-05). */
+/* How many words the first FIFO takes if this many places are taken (PIPE-03, PIPE-05). */
 static inline unsigned wg_fifo_takes(const wg_arch *arch, unsigned thread, unsigned taken)
 {
     unsigned depth = arch->fifo_depth[thread];

@@ -17,12 +17,13 @@
 #endif
 
 typedef enum wg_fast_path {
-#define WG_FAST_PATH(id, name, what) WG_FAST_##id,
+#define WG_FAST_PATH(id, name, needs, what) WG_FAST_##id,
 #include "machine/fast.def"
 #undef WG_FAST_PATH
     WG_FAST_PATHS
 } wg_fast_path;
 #define WG_FAST_ALL ((1u << WG_FAST_PATHS) - 1)
+#define WG_FAST_BIT(id) (1u << WG_FAST_##id)
 
 /* Events that keep cores with the clock: an instruction emits them in its own cycle, and only once. */
 #define WG_FAST_CORE_KINDS \
@@ -36,18 +37,23 @@ typedef enum wg_fast_path {
 /*
  * Decides which shortcuts may be taken; no other place does. All may be taken if nobody observes and nothing is perturbed or
  * scaled, none in lockstep. In between, those are taken that lose no observed event: units and threads alone, cores ahead of
- * the clock, skipped periods. Must be called whenever one of these conditions changes.
+ * the clock, skipped periods, and what units know already or do in one step. Must be called whenever one of these
+ * conditions changes.
  */
 static inline void wg_fast_update(wg_tile *t)
 {
     const uint64_t kinds = WG_EVENTS ? t->watched : 0;
     uint32_t may = WG_FAST_ALL;
     if (t->perturbed || t->what_if || kinds)
-        may = 1u << WG_FAST_PIPELINE | 1u << WG_FAST_AHEAD | 1u << WG_FAST_LINES | 1u << WG_FAST_POLLS;
+        may &= ~(WG_FAST_BIT(FRONTENDS) | WG_FAST_BIT(BURSTS) | WG_FAST_BIT(CORE_GROUPS) | WG_FAST_BIT(ROUNDS));
+    if (kinds & WG_EV_BIT(WG_EV_TOUCH))
+        may &= ~WG_FAST_BIT(STRAIGHT_ROWS);
+    if (t->perturbed || (kinds & WG_EV_BIT(WG_EV_COMPLETED)))
+        may &= ~WG_FAST_BIT(COMPLETIONS);
     if (t->what_if || (kinds & WG_FAST_CORE_KINDS))
-        may &= ~(1u << WG_FAST_AHEAD | 1u << WG_FAST_LINES);
+        may &= ~(WG_FAST_BIT(AHEAD) | WG_FAST_BIT(LINES));
     if (t->perturbed || (kinds & WG_FAST_POLL_KINDS))
-        may &= ~(1u << WG_FAST_POLLS);
+        may &= ~WG_FAST_BIT(POLLS);
     t->fast = WG_FAST && !t->lockstep ? t->fast_wanted & may : 0;
 }
 
@@ -61,6 +67,24 @@ static inline void wg_fast_used(wg_tile *t, wg_fast_path path, uint64_t cycles)
     t->fast_cycles[path] += cycles;
 }
 static_assert((int)WG_FAST_PATHS <= (int)WG_SHORTCUTS_MOST, "each has its count");
+
+/* ---- what units know already, and do in one step ------------------------------------------------------------- */
+
+/* May a unit use decoded configuration or operands again, if what they depend on has not changed? */
+static inline bool wg_fast_decoded(const wg_tile *t) { return wg_fast(t, WG_FAST_DECODING); }
+/* … where an observer of touches would miss the reads of decoding. */
+static inline bool wg_fast_decoded_unseen(const wg_tile *t)
+{
+    return wg_fast(t, WG_FAST_DECODING) && !(WG_EVENTS && t->watched & WG_EV_BIT(WG_EV_TOUCH));
+}
+/* An instruction was accepted with what had been decoded before. */
+static inline void wg_fast_decoded_again(wg_tile *t) { wg_fast_used(t, WG_FAST_DECODING, 0); }
+/* May a packer move whole rows at once? It touches them all at the same time. */
+static inline bool wg_fast_straight_rows(const wg_tile *t) { return wg_fast(t, WG_FAST_STRAIGHT_ROWS); }
+static inline void wg_fast_moved_straight(wg_tile *t) { wg_fast_used(t, WG_FAST_STRAIGHT_ROWS, 0); }
+/* Need only a thread's last completion in the Vector Unit be known? */
+static inline bool wg_fast_completions(const wg_tile *t) { return wg_fast(t, WG_FAST_COMPLETIONS); }
+static inline void wg_fast_completion_untracked(wg_tile *t) { wg_fast_used(t, WG_FAST_COMPLETIONS, 0); }
 
 /* ---- units and threads ------------------------------------------------------------------------------------- */
 

@@ -94,7 +94,7 @@ static inline bool wg_l1_holds(uint32_t l1_bytes, uint32_t address, uint32_t byt
  * the earliest cycle in which a retry can succeed.
  */
 bool wg_l1_ask(struct wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t *retry);
-/* The access that was just granted holds its port and bank for so many cycles. */
+/* The access that was just granted holds its port and bank for this many cycles. */
 void wg_l1_hold(struct wg_tile *t, wg_l1_client client, uint32_t address, uint32_t cycles);
 /* The same on a given port: unpackers read through several, the NIUs through two each way. */
 /* Of two core ports that want banks for these addresses: does the first give way? */

@@ -48,9 +48,9 @@ struct wg_tile {
     /* Of scaled cores; of gates, for instructions of the Matrix Unit; of cores' stores that hold L1. */
     wg_carry carry[2 * WG_CORES + WG_THREADS];
     uint8_t passed_free,
-        passes_free;      /* threads whose head has taken no time at its gate; whose next one may pass, too */
-    uint64_t watched;     /* event kinds that are observed */
-    uint64_t limit;       /* the run ends before this cycle; until then nobody outside reads L1 */
+        passes_free;  /* threads whose head passed its gate in no time; whose next head may pass in the same cycle */
+    uint64_t watched; /* event kinds that are observed */
+    uint64_t limit;   /* the run ends before this cycle; until then nobody outside reads L1 */
     uint64_t ahead_limit; /* cores run ahead with private work up to this cycle */
     uint64_t horizon;     /* everything that arrives from outside before this cycle is known */
     bool lockstep;

@@ -24,8 +24,7 @@ typedef struct wg_unit_ops {
     void (*reset)(struct wg_tile *t); /* power-on: the state is zero, and what stays zero is not touched */
     void (*abort)(struct wg_tile *t); /* soft reset, from any state; NULL: the unit has none */
     /*
-     * May `insn` start in cycle t->sched.now? On false, fills *why. Reports nothing and changes nothing but caches of
-     * decoded configuration.
+     * May `insn` start in cycle t->sched.now? On false, fills *why. Reports nothing and changes nothing.
      */
     bool (*check)(const struct wg_tile *t, const wg_insn *insn, wg_stall *why);
     /* The gate's head was refused: it may wait inside the unit and keep others out. NULL: instructions wait at the gate only. */

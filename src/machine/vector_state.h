@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Vector Unit's state between cycles beside its registers (machine/lreg.h): pending results, sequencing rules,
+ * The Vector Unit's state between cycles, without its registers (machine/lreg.h): pending results, sequencing rules,
  * and the instructions that SFPLOADMACRO has scheduled. vector.h explains its use.
  */
 #ifndef WG_VECTOR_STATE_H

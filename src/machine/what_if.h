@@ -61,7 +61,7 @@ wg_status wg_device_what_if(struct wg_device *dev, const wg_what_if *w);
 
 /* A descriptor with scaled constants, to be freed; NULL without an error if `w` scales none. *ok: there was memory. */
 struct wg_arch;
-struct wg_arch *wg_what_if_arch(const struct wg_arch *plain, wg_profile profile, const wg_what_if *w, bool *ok);
+struct wg_arch *wg_what_if_arch(const struct wg_arch *unscaled, wg_profile profile, const wg_what_if *w, bool *ok);
 
 /* `cycles` of this agent for the instruction at `pc`, scaled; no less than `least`, unless it is less already. */
 uint32_t wg_takes_scaled(const wg_what_if *w, unsigned agent, unsigned core, uint32_t pc, uint32_t cycles,
@@ -75,7 +75,7 @@ typedef struct wg_carry {
 /* wg_takes_scaled(), but fractions of a cycle and what `least` adds are carried over to what comes next. */
 uint32_t wg_takes_carried(const wg_what_if *w, wg_carry *carry, unsigned agent, unsigned core, uint32_t pc,
                           uint32_t cycles, uint32_t least);
-/* When a core's result is there: the same, without changing what is carried over. */
+/* Scales the time until a core's result is there, as above, but does not change what is carried over. */
 uint32_t wg_result_carried(const wg_what_if *w, const wg_carry *carry, unsigned core, uint32_t pc, uint32_t cycles);
 
 #endif

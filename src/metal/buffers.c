@@ -7,6 +7,7 @@
  * the tiles row by row; tt-metal's allocator shuffles them, which no kernel can tell.
  */
 #include "metal/metal.h"
+#include "machine/sized.h"
 
 #include <string.h>
 
@@ -73,7 +74,13 @@ static wg_status check(wg_metal *m, const wg_metal_buffer *b)
     return WG_OK;
 }
 
-wg_status wg_metal_allocate(wg_metal *m, wg_metal_buffer *b)
+static wg_status take(wg_metal *m, const wg_metal_buffer *given, wg_metal_buffer *own)
+{
+    return wg_take_sized(own, sizeof *own, given, 0, offsetof(wg_metal_buffer, at)) ? WG_OK
+                                                                                    : wg_metal_size_fail(m, given);
+}
+
+static wg_status allocate(wg_metal *m, wg_metal_buffer *b)
 {
     b->address = 0;
     wg_status status = check(m, b);
@@ -98,12 +105,28 @@ wg_status wg_metal_allocate(wg_metal *m, wg_metal_buffer *b)
     return WG_OK;
 }
 
+wg_status wg_metal_allocate(wg_metal *m, wg_metal_buffer *b)
+{
+    wg_metal_buffer own;
+    wg_status status = take(m, b, &own);
+    if (status == WG_OK)
+        status = allocate(m, &own);
+    if (status == WG_OK)
+        b->address = own.address;
+    return status;
+}
+
 uint32_t wg_metal_free_l1(const wg_metal *m) { return WG_METAL_OF(m, free_l1); }
 
 /* Moves the first `bytes` of a buffer, page by page. */
-static wg_status move(wg_metal *m, const wg_metal_buffer *b, uint8_t *data, size_t bytes, bool write)
+static wg_status move(wg_metal *m, const wg_metal_buffer *given, uint8_t *data, size_t bytes, bool write)
 {
-    wg_status status = check(m, b);
+    wg_metal_buffer own;
+    const wg_metal_buffer *b = &own;
+    wg_status status = take(m, given, &own);
+    if (status != WG_OK)
+        return status;
+    status = check(m, b);
     if (status == WG_OK && bytes > b->bytes)
         status = wg_metal_fail(m, WG_ERR_ARGUMENT, "%zu bytes are more than the buffer's %llu", bytes,
                                (unsigned long long)b->bytes);

@@ -9,6 +9,7 @@
  * same offsets on all tiles of a program, as there.
  */
 #include "metal/metal.h"
+#include "machine/sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -309,7 +310,7 @@ static wg_status each_tile(wg_metal *m, const wg_metal_program *p, building *b, 
     return status;
 }
 
-wg_status wg_metal_launch(wg_metal *m, const wg_metal_program *p)
+static wg_status launch(wg_metal *m, const wg_metal_program *p)
 {
     wg_metal_place busy;
     parts at;
@@ -328,6 +329,40 @@ wg_status wg_metal_launch(wg_metal *m, const wg_metal_program *p)
         status = each_tile(m, p, &b, true);
     free(b.config);
     free(b.message);
+    return status;
+}
+
+/* A copy of the caller's array; `count` 0: none. Free it. */
+static wg_status copied(wg_metal *m, const void *given, size_t count, size_t bytes, size_t least, void **out)
+{
+    *out = calloc(count + 1, bytes);
+    if (!*out)
+        return wg_metal_fail(m, WG_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        if (!wg_take_sized((char *)*out + i * bytes, bytes, given, i, least))
+            return wg_metal_size_fail(m, given);
+    return WG_OK;
+}
+
+wg_status wg_metal_launch(wg_metal *m, const wg_metal_program *given)
+{
+    wg_metal_program own;
+    void *kernels = NULL, *cbs = NULL, *semaphores = NULL;
+    if (!wg_take_sized(&own, sizeof own, given, 0, sizeof own))
+        return wg_metal_size_fail(m, given);
+    wg_status status = copied(m, own.kernel, own.kernels, sizeof *own.kernel, offsetof(wg_metal_kernel, noc), &kernels);
+    if (status == WG_OK)
+        status = copied(m, own.cb, own.cbs, sizeof *own.cb, sizeof *own.cb, &cbs);
+    if (status == WG_OK)
+        status = copied(m, own.semaphore, own.semaphores, sizeof *own.semaphore, sizeof *own.semaphore, &semaphores);
+    own.kernel = kernels;
+    own.cb = cbs;
+    own.semaphore = semaphores;
+    if (status == WG_OK)
+        status = launch(m, &own);
+    free(kernels);
+    free(cbs);
+    free(semaphores);
     return status;
 }
 

@@ -7,6 +7,7 @@
  * Facts: tt-metal, impl/device/firmware/risc_firmware_initializer.cpp, hw/firmware/src/tt-1xx/brisc.cc, hw/inc/internal/firmware_common.h.
  */
 #include "metal/metal.h"
+#include "machine/sized.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +24,12 @@ wg_status wg_metal_fail(wg_metal *m, wg_status status, const char *format, ...)
     vsnprintf(m->error, sizeof m->error, format, args);
     va_end(args);
     return status;
+}
+
+wg_status wg_metal_size_fail(wg_metal *m, const void *given)
+{
+    return wg_metal_fail(m, WG_ERR_ARGUMENT, "a structure's struct_size is %u, which is not that of any version",
+                         wg_size_given(given));
 }
 
 const char *wg_metal_error(const wg_metal *m) { return m->error; }
@@ -206,10 +213,12 @@ static wg_status boot_tile(wg_metal *m, const wg_metal_firmware firmware[WG_CORE
         status = write_tables(m, at);
     for (unsigned c = 0; c < WG_CORES; c++)
         for (size_t i = 0; status == WG_OK && i < firmware[c].parts; i++) {
-            const wg_metal_part *part = &firmware[c].part[i];
-            const bool own = part->address >= OWN_RAM && part->address < OWN_RAM_END;
-            status = wg_metal_tile_write(m, at, own ? part->address - OWN_RAM + data[c] : part->address, part->data,
-                                         part->bytes);
+            wg_metal_part part;
+            if (!wg_take_sized(&part, sizeof part, firmware[c].part, i, sizeof part))
+                return wg_metal_size_fail(m, firmware[c].part);
+            const bool own = part.address >= OWN_RAM && part.address < OWN_RAM_END;
+            status = wg_metal_tile_write(m, at, own ? part.address - OWN_RAM + data[c] : part.address, part.data,
+                                         part.bytes);
         }
     if (status == WG_OK)
         status = wg_metal_tile_write(m, at, 0, &jump, 4);
@@ -220,9 +229,12 @@ static wg_status boot_tile(wg_metal *m, const wg_metal_firmware firmware[WG_CORE
     return status;
 }
 
-wg_status wg_metal_boot(wg_metal *m, const wg_metal_firmware firmware[WG_CORES], const wg_metal_place *at,
-                        size_t places)
+wg_status wg_metal_boot(wg_metal *m, const wg_metal_firmware given[WG_CORES], const wg_metal_place *at, size_t places)
 {
+    wg_metal_firmware firmware[WG_CORES];
+    for (unsigned c = 0; c < WG_CORES; c++)
+        if (!wg_take_sized(&firmware[c], sizeof *firmware, given, c, sizeof *firmware))
+            return wg_metal_size_fail(m, given);
     if (firmware[WG_CORE_B].entry >= 1u << 20 || firmware[WG_CORE_B].entry % 2)
         return wg_metal_fail(m, WG_ERR_ARGUMENT, "core B's firmware starts at 0x%x, which the jump at 0 does not reach",
                              firmware[WG_CORE_B].entry);

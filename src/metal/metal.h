@@ -62,6 +62,7 @@ const uint32_t *wg_metal_default_layout(wg_arch_id arch);
 /* Records the error message; returns the status. */
 wg_status wg_metal_fail(struct wg_metal *m, wg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+wg_status wg_metal_size_fail(wg_metal *m, const void *given); /* a structure of no version */
 /* Memory of the tile at a logical place. */
 wg_status wg_metal_tile_write(struct wg_metal *m, wg_metal_place at, uint32_t address, const void *from, size_t bytes);
 /* Little-endian numbers in a message. */

@@ -156,7 +156,8 @@ wg_transport *wg_transport_open(unsigned version, char *error, size_t room)
     (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
     r->sending = calloc((size_t)size + 1, sizeof *r->sending);
     r->status = calloc((size_t)size + 1, sizeof *r->status);
-    r->t = (wg_transport){.rank = (unsigned)rank,
+    r->t = (wg_transport){.struct_size = sizeof r->t,
+                          .rank = (unsigned)rank,
                           .ranks = (unsigned)size,
                           .self = r,
                           .exchange = exchange,

@@ -19,7 +19,7 @@
  * Time is a calendar of events: a head arrives, a link is granted, a tail has passed. The order within a cycle depends only
  * on places, not on the order of insertion.
  *
- * Facts: NoC/README.md (latencies, virtual channels), RoutingPaths.md, timing.md "NoC and DRAM". Decided here: a link shared
+ * Facts: NoC/README.md (latencies, virtual channels), RoutingPaths.md, docs/timing_constants.md. Decided here: a link shared
  * by two channels interleaves whole packets, not flits; responses and requests without a static channel keep buddy bit 0;
  * broadcasts take links as soon as these carry no packet and wait for no other channel; a reservation that fails is not
  * tried again after a random time, as NoC/README.md has it, but granted as soon as its links are free. Two reservations of a

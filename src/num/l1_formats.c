@@ -21,7 +21,7 @@ static wg_l1_reading fp8(const wg_l1_choice *c)
  */
 bool wg_l1_reading_of(unsigned in, unsigned out, const wg_l1_choice *c, wg_l1_reading *reading)
 {
-    static const uint8_t plain[16] = {
+    static const uint8_t of_input[16] = {
         [WG_FMT_FP32] = WG_READ_32,
         [WG_FMT_FP16] = WG_READ_FP16,
         [WG_FMT_BFP8A] = WG_READ_BFP8A,
@@ -41,7 +41,7 @@ bool wg_l1_reading_of(unsigned in, unsigned out, const wg_l1_choice *c, wg_l1_re
     };
     in &= 15;
     out &= 15;
-    *reading = (wg_l1_reading)plain[in];
+    *reading = (wg_l1_reading)of_input[in];
     if (in == WG_FMT_FP8)
         *reading = fp8(c);
     if (in == WG_FMT_INT8 && c->is_unsigned)

@@ -222,7 +222,7 @@ INLINE void row_to_dst32(const uint8_t *bytes, uint16_t high[16], uint16_t low[1
         row_to_dst32(bytes, high, low); \
     }
 
-VARIANT(plain, )
+VARIANT(base, )
 #if defined(__x86_64__)
 VARIANT(avx2, __attribute__((target("avx2"))))
 VARIANT(avx512, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
@@ -233,10 +233,10 @@ VARIANT(avx512, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
         else if ((level) == WG_SIMD_AVX2) \
             function##_avx2(__VA_ARGS__); \
         else \
-            function##_plain(__VA_ARGS__); \
+            function##_base(__VA_ARGS__); \
     } while (0)
 #else
-#define CHOOSE(level, function, ...) ((void)(level), function##_plain(__VA_ARGS__))
+#define CHOOSE(level, function, ...) ((void)(level), function##_base(__VA_ARGS__))
 #endif
 
 #if defined(__x86_64__)

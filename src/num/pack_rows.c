@@ -85,7 +85,7 @@ static inline uint16_t largest_of(const halves16 *v)
         halves16 c_ = (a), d_ = (b), w_ = (halves16)(c_ > d_); \
         (c_ & w_) | (d_ & ~w_); \
     })
-#define NAME plain
+#define NAME base
 #define TARGET
 #include "num/pack_rows_body.h"
 #undef NAME
@@ -231,5 +231,5 @@ void wg_pack_rows_out(wg_simd level, const wg_pack_route *r, unsigned rows, wg_p
     }
 #endif
     (void)level;
-    rows_plain(r, rows, at);
+    rows_base(r, rows, at);
 }

@@ -277,7 +277,7 @@ static void unit_completes(wg_costs *p, const wg_event *e)
     if (i == 0) /* the next one's time begins */
         unit_spends(p, &p->tracks.track[e->agent].now, e->cycle);
     u->count--;
-    if (u->count) /* keep the last one's start: its cycle of acceptance is its own */
+    if (u->count) /* keep the last one's start: its cycle of acceptance is charged to the instruction itself */
         memmove(&u->inside[i], &u->inside[i + 1], (u->count - i) * sizeof u->inside[0]);
 }
 

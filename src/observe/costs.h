@@ -74,7 +74,7 @@ typedef struct wg_costs {
     wg_costs_insn latch[3];            /* the latched wait of each thread */
     uint16_t unmet[3];                 /* what it is still for, as in WG_EV_UNMET; 0: one thing, or not known */
     uint8_t unmet_by[3];               /* … and the agent that must act for the lowest of these */
-    bool cutting;                      /* the present interval goes on with another of them */
+    bool cutting;                      /* the present stall goes on, charged to another condition */
     wg_costs_insn blamed[3];           /* owner of each gate's current stall */
     wg_costs_insn arriving[3];         /* instruction that arrived at an empty gate */
     wg_costs_unit unit[WG_TRACKS];     /* of units */

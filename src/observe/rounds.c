@@ -42,7 +42,7 @@ static wg_rounds_load *loads(wg_rounds_core *k, uint32_t pc, uint32_t address)
     return &k->load[i];
 }
 
-/* Only a change from the last answer counts: whether a request is sent at all depends on a cache. */
+/* Counts only if the answer differs from the last one, since a cache decides whether a request is sent at all. */
 static void answered(wg_rounds_core *k, uint32_t pc, uint32_t address, uint32_t value)
 {
     if (is_clock(address))

@@ -54,11 +54,11 @@ void wg_sink_json(wg_sink_out *out, const char *text)
 {
     wg_sink_text(out, "\"");
     while (*text) {
-        size_t plain = 0;
-        while ((unsigned char)text[plain] >= 0x20 && text[plain] != '"' && text[plain] != '\\')
-            plain++;
-        wg_sink_bytes(out, text, plain);
-        text += plain;
+        size_t printable = 0;
+        while ((unsigned char)text[printable] >= 0x20 && text[printable] != '"' && text[printable] != '\\')
+            printable++;
+        wg_sink_bytes(out, text, printable);
+        text += printable;
         if (!*text)
             break;
         unsigned char c = (unsigned char)*text++;

@@ -20,7 +20,7 @@ void wg_touch_emit(wg_tile *t, unsigned how, wg_touch_space space, uint32_t firs
                            .part = (uint8_t)part});
 }
 
-/* Bits that a write does not change carry no information to a reader (happens-before.md). */
+/* Bits that a write does not change carry no information to a reader (docs/races.md). */
 static unsigned written(uint32_t mask, uint32_t kept) { return WG_TOUCH_WRITE | (mask & ~kept ? 0u : WG_TOUCH_SAME); }
 
 void wg_touch_config_written(wg_tile *t, unsigned bank, unsigned word, uint32_t mask, uint32_t kept)

@@ -80,8 +80,12 @@ static bool parse_one(const char *text, size_t length, bool of_chip, wg_delay *d
     if (site == WG_SITE_COUNT || agent == WG_AGENT_COUNT || !wg_parse_number(part[2], size[2], &event) ||
         !wg_parse_number(part[3], size[3], &cycles) || cycles > WG_MAX_DELAY)
         return false;
-    *delay = (wg_delay){
-        .event = event, .cycles = (uint32_t)cycles, .site = (uint8_t)site, .agent = (uint8_t)agent, .tile = tile};
+    *delay = (wg_delay){.struct_size = sizeof *delay,
+                        .event = event,
+                        .cycles = (uint32_t)cycles,
+                        .site = (uint8_t)site,
+                        .agent = (uint8_t)agent,
+                        .tile = tile};
     return true;
 }
 

@@ -10,7 +10,7 @@
 
 static const char *place(const wg_race_words *w, unsigned core, uint32_t pc, char *room, size_t bytes)
 {
-    wg_source source = {0};
+    wg_source source = {.struct_size = sizeof source};
     if (!w->source || !w->source(w->user, core, pc, &source))
         source = (wg_source){0};
     return wg_source_text(&source, room, bytes);

@@ -46,7 +46,7 @@ static wg_race_words words_of(const wg_device *dev, const wg_report_desc *d)
 static const char *place_of(void *user, unsigned core, uint32_t pc, char *room, size_t bytes)
 {
     const wg_report_desc *d = user;
-    wg_source source = {0};
+    wg_source source = {.struct_size = sizeof source};
     if (!d->source || !d->source(d->user, core, pc, &source))
         source = (wg_source){0};
     return wg_source_text(&source, room, bytes);

@@ -23,7 +23,7 @@ static void *user_of(const wg_race_words *w, const wg_race_party *p)
 bool wg_race_source(const wg_race_words *w, const wg_race_party *p, wg_source *out)
 {
     void *user = user_of(w, p);
-    *out = (wg_source){0};
+    *out = (wg_source){.struct_size = sizeof *out};
     return p->pc && w->source && user && w->source(user, p->core, p->pc, out);
 }
 

@@ -44,6 +44,7 @@ static const char *core_or_agent(const wg_race_words *w, unsigned agent, char *r
 
 static void find_source(wg_reports *all, const wg_race_words *w, unsigned core, wg_report_party *p)
 {
+    p->source = (wg_source){.struct_size = sizeof p->source};
     if (!p->pc || !w->source || !w->source(w->user, core, p->pc, &p->source))
         p->source = (wg_source){0};
     wg_excerpt_line(&all->excerpts, &p->source, p->snippet);

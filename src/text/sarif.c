@@ -15,11 +15,11 @@ static const char *level_of(wg_severity severity)
 /* A path as a URI reference: characters not allowed in a URI are escaped (RFC 3986). */
 static void uri_of(const char *path, wg_text *out)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     if (path[0] == '/')
         wg_textf(out, "file://");
     for (const char *p = path; *p; p++) {
-        if (strchr(plain, *p))
+        if (strchr(unreserved, *p))
             wg_text_add(out, p, 1);
         else
             wg_textf(out, "%%%02X", (unsigned char)*p);

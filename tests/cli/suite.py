@@ -52,7 +52,7 @@ def at_terminal(command, interrupt=False):
 
 
 def shows(command, pattern, seconds=60):
-    """Does the command show this on a terminal? It is ended as soon as it has, and after this time."""
+    """Fails unless the command prints this on a terminal. Kills it once it has, or at the timeout."""
     child, terminal = pty.fork()
     if not child:
         os.execv(str(command[0]), [str(word) for word in command])

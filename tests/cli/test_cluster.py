@@ -457,7 +457,7 @@ def mistakes(d):
         ("topology: n300\nfaults:\n  - cut: {link: [0, 3], cycle: 5}\n", "channel 3 of chip 0 has no link"),
         ("topology: n300\nfaults:\n  - cut: {link: [0, 8]}\n", "a cut has `link`, one of its ends, and `cycle`"),
         ("topology: n300\nfaults:\n  - lose: {link: [0, 8]}\n", "`lose` has `link`, the end that sends, and `every`"),
-        ("topology: n300\nfaults:\n  - lose: {link: [0, 8], every: 1}\n", "one of so many frames is lost: 2 or more"),
+        ("topology: n300\nfaults:\n  - lose: {link: [0, 8], every: 1}\n", "`every` is 2 or more: every N-th frame is lost"),
         ("topology: n300\nfaults:\n  - {}\n", "a fault is either a `cut` or `lose`"),
         ("topology: n300\nchip: 5\n", "did you mean `chips`"),
     ):
@@ -766,7 +766,7 @@ def a_process_fails(d):
 
 @mpi_test
 def one_process_is_enough(d):
-    """What several processes do not share is not run by each of them."""
+    """Work that is not distributed runs in one process only."""
     for name in (ROOT / "examples/hello.tasm", EXAMPLES / "relay.yaml"):
         status, out, err = finished(processes(2, d, "--json", name, name=None))
         assert status == 6 and err.count(f"mpirun has started 2 processes, but {name} runs in one") == 1, err

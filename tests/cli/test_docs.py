@@ -60,6 +60,11 @@ def isa_page(d):
 
 
 @test
+def command_line_page(d):
+    assert run("--help-markdown") == (ROOT / "docs/cli.md").read_text(), "run make docs"
+
+
+@test
 def support_page(d):
     assert run("isa", "--support") == (ROOT / "docs/support.md").read_text(), "run make docs"
 
@@ -246,6 +251,17 @@ def unit_rules_page(d):
         details = [f.get("detail") for f in json.loads(r.stdout)["findings"] if f["code"] == c]
         assert details and all(details), f"{c}: {details}"
     assert len(rows) > 20
+
+
+@test
+def cited_pages_exist(d):
+    """A page with a lower-case name is one of ours; the others are pages of the instruction set documentation."""
+    cited, pages = {}, {p.name for p in (ROOT / "docs").rglob("*.md")}
+    for folder in ("src", "include", "tests", "bench"):
+        for file in (ROOT / folder).rglob("*.[chd]*"):
+            if file.suffix in (".c", ".h", ".def", ".inc"):
+                cited.update((name, file) for name in re.findall(r"\b[a-z][\w-]*\.md\b", file.read_text()))
+    assert len(cited) > 10 and not cited.keys() - pages, {name: str(cited[name]) for name in cited.keys() - pages}
 
 
 @test

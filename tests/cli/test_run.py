@@ -40,7 +40,7 @@ def npy(rows, columns, values):
 
 @test
 def a_file_on_standard_output(d):
-    """It is alone there: what is said about the run is on standard error; a second file, or JSON, is refused."""
+    """Nothing else is written there: what is said about the run is on standard error; a second file, or JSON, is refused."""
     p = program(d, ".thread 0\n    ttsetdmareg 0, 9, 0, 8\n")
     for command in (["trace", "-o", "-"], ["run", "--trace", "-"], ["run", "--sarif", "-"], ["check", "--sarif", "-"]):
         r = run(*command, p)
@@ -139,6 +139,27 @@ def json_report(d):
         assert core["T0"]["place"].startswith("stop"), core["T0"]
 
 
+LOOP = "".join(f".core {core}\n    li a0, 0x20000\n    li a1, 3000\nagain:\n    lw t0, {at}(a0)\n    add t1, t1, t0\n    sw t1, {at}(a0)\n"
+               "    addi a1, a1, -1\n    bnez a1, again\nstop:\n    j stop\n" for core, at in (("B", 0), ("T0", 1024)))
+
+
+@test
+def shortcuts_of_a_run_without_statistics(d):
+    """Counted without --stats, too, which observes and switches most of them off."""
+    for arch in ("bh", "wh"):
+        def taken(*words, **env):
+            j = json.loads(run("run", "--json", "--arch", arch, *words, program(d, LOOP), env=env).stdout)
+            return j["cycles"], {s["name"]: s["cycles"] for s in j["shortcuts"] if s["uses"]}
+        cycles, all_of_them = taken()
+        plain = "plain" in pathlib.Path(WAITGATE).resolve().parts
+        assert plain or all_of_them["ahead"] > 10000, (cycles, all_of_them)
+        assert taken("--stats")[0] == cycles and "ahead" not in taken("--stats")[1], taken("--stats")
+        assert taken(WAITGATE_FAST="none") == (cycles, {}) == taken(WAITGATE_LOCKSTEP="1")
+        lines = taken(WAITGATE_FAST="lines")[1].keys()
+        assert plain or lines == {"ahead", "lines"}, lines
+        assert taken(WAITGATE_FAST="ahead,ahead") == taken(WAITGATE_FAST="ahead") != taken(WAITGATE_FAST="none") or plain
+
+
 @test
 def statistics_add_up(d):
     for arch in ("bh", "wh"):
@@ -146,6 +167,7 @@ def statistics_add_up(d):
         tracks = {t["name"]: t for t in j["stats"]["tracks"]}
         assert j["stats"]["cycles"] == j["cycles"]
         taken = {s["name"]: s for s in j["stats"]["shortcuts"]}
+        assert j["shortcuts"] == j["stats"]["shortcuts"], j
         assert taken["pipeline"]["cycles"] <= j["cycles"] and taken["core-groups"]["uses"] == 0, taken
         assert taken["pipeline"]["cycles"] > 0 or "plain" in pathlib.Path(WAITGATE).resolve().parts, taken
         off = json.loads(run("run", "--json", "--stats", "--arch", arch, program(d, BUSY), env={"WAITGATE_FAST": "none"}).stdout)
@@ -182,6 +204,7 @@ def same_run_with_and_without_watchers(d):
     plain = json.loads(run("run", "--json", p).stdout)
     watched = json.loads(run("run", "--json", "--stats", "--timeline", "--log", d / "log", "--trace", d / "t.json", p).stdout)
     watched.pop("stats")
+    assert plain.pop("shortcuts") != watched.pop("shortcuts") or "plain" in pathlib.Path(WAITGATE).resolve().parts
     assert plain == watched
 
 
@@ -203,7 +226,7 @@ def progress(d):
 
 @test
 def progress_of_further_runs(d):
-    """So do runs that a command makes besides the one that was asked for, and a debugger that runs to a cycle."""
+    """Further runs that a command makes show progress, too, and so does a debugger that runs to a cycle."""
     begin = ".core B\n    li t0, 3000000\n1:  addi t0, t0, -1\n    bnez t0, 1b\n    ebreak\n"
     long = program(d, begin + ".thread 0\n    ttsetdmareg 0, 1, 0, 8\n    ttstallwait STALL_CFG, THCON\n    ttwrcfg 4, 0, 60\n")
     suite.shows([WAITGATE, "check", "--waits", "--verify", "100000000000", long],
@@ -451,6 +474,7 @@ def lockstep_is_the_same(d):
     slow = json.loads(run("run", "--json", "--stats", p, env=dict(os.environ, WAITGATE_LOCKSTEP="1")).stdout)
     fast = json.loads(run("run", "--json", "--stats", p).stdout)
     assert not any(s["uses"] for s in slow["stats"].pop("shortcuts")) and fast["stats"].pop("shortcuts")
+    assert slow.pop("shortcuts") and fast.pop("shortcuts")
     assert slow == fast
 
 

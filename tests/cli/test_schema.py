@@ -162,7 +162,7 @@ def errors(folder):
                   ["diff", "nowhere.json", "nowhere.json"], ["isa", "--markdown"], []):
         done = subprocess.run([WAITGATE, *map(str, words), "--json"], capture_output=True, text=True, cwd=ROOT)
         said = valid("error", *words)
-        assert done.returncode == said["status"] == 6 and said["error"] == done.stderr, (words, said)
+        assert done.returncode == said["status"] == 6 and said["error"] + "\n" == done.stderr.removeprefix("waitgate: "), (words, said)
     done = subprocess.run([WAITGATE, "run", "--", "--json"], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == "", done
 

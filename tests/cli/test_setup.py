@@ -26,7 +26,7 @@ def check(condition, what):
         print("FAIL", what)
 
 
-def setup(missing, user, sudo, *args):
+def setup(missing, user, sudo, *args, dpkg=True):
     """Runs it with the packages `missing` not installed; returns (status, output, calls of apt-get)."""
     with tempfile.TemporaryDirectory() as scratch:
         d = pathlib.Path(scratch)
@@ -36,6 +36,8 @@ def setup(missing, user, sudo, *args):
                           "*) echo \"$p install ok installed\" ;; esac; done; exit 1",
             "apt-get": f"echo \"$0 $*\" >>{d}/calls",
         }
+        if not dpkg:
+            del tools["dpkg-query"]
         if sudo:
             tools["sudo"] = f"[ \"$1\" = -n ] && shift; echo \"sudo $*\" >>{d}/calls; \"$@\""
         for name, body in tools.items():
@@ -67,6 +69,18 @@ status, output, calls = setup(["clang", "valgrind", "gdb-multiarch"], 0, False)
 check(status == 0 and not calls, f"what only tests need: {status} {output} {calls}")
 status, output, calls = setup(["chromium"], 0, False)
 check(status == 0 and not calls, f"no browser for the demo: {status} {output} {calls}")
+for kind in ("--site", "--package"):
+    status, output, calls = setup(["chromium", "debhelper"], 0, True, kind, "--check")
+    check(status == 1 and f"`scripts/setup {kind}` installs them" in output and not calls, f"only looks for {kind}: {status} {output} {calls}")
+status, output, calls = setup([], 0, True, "--check", dpkg=False)
+check(status == 0 and not output and not calls, f"no Debian: meson looks: {status} {output} {calls}")
+status, output, calls = setup([], 0, True, dpkg=False)
+check(status == 0 and "no Debian" in output and " meson " in output and not calls, f"no Debian: {status} {output} {calls}")
+recipes = re.findall(r"^([\w-]+):.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.M)
+installing = {target for target, recipe in recipes if re.search(r"scripts/setup(?!.*--check)", recipe)}
+check(installing == {"setup", "setup-test"}, f"targets of the Makefile that install packages by themselves: {installing}")
+said = subprocess.run(["make", "-n", "all", "install", "PREFIX=out", f"B={ROOT}/none"], cwd=ROOT, capture_output=True, text=True).stdout
+check(f"--prefix={ROOT.resolve()}/out" in said and "--prefix=out" not in said, "a relative PREFIX")
 
 
 def build(body, at_terminal):

@@ -216,7 +216,7 @@ def what_makes_a_broken_program_right_is_needed(_):
         fixed = broken.with_name(broken.name.replace("_broken", "_fixed"))
         if not fixed.exists():
             continue
-        # Besides the difference: a wait before a drain, waits for nothing that erase each other, one that only delays.
+        # In the difference, but superfluous: a wait before a drain; waits for nothing that replace each other; one that only delays.
         also = {"08_release_bh_fixed.tasm": {9}, "16_wait_erased_wh_fixed.tasm": {7, 8}, "late_store_fixed.tasm": {9}}
         new = difference(broken, fixed) - also.get(fixed.name, set())
         for wait in waits_of(fixed)["waits"]:

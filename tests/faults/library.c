@@ -19,7 +19,8 @@ static int device(wg_arch_id arch)
     if (status != WG_OK)
         return failed("create", status, "");
     const uint32_t code[] = {0x00108093, 0x00110113, 0x00000013, 0xFF5FF06F};
-    static const wg_delay delay = {.site = WG_SITE_ACCEPT, .agent = WG_AGENT_THREAD0, .event = 1, .cycles = 3};
+    static const wg_delay delay = {
+        .struct_size = sizeof delay, .site = WG_SITE_ACCEPT, .agent = WG_AGENT_THREAD0, .event = 1, .cycles = 3};
     wg_write(dev, 0x1000, code, sizeof code);
     wg_core_release(dev, WG_CORE_B, 0x1000);
     wg_push(dev, 0, 0x02000000);

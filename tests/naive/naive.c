@@ -8,7 +8,7 @@ enum { NONE, SYNC, SCALAR, VECTOR, CONFIG, MISC };
 static int opcode(uint32_t w) { return (int)(w >> 24); }
 static uint32_t bits(uint32_t w, int hi, int lo) { return w >> lo & ((1u << (hi - lo + 1)) - 1); }
 
-/* PIPE-29; durations of timing.md. */
+/* PIPE-29; durations of docs/timing_constants.md. */
 static int unit_of(uint32_t w)
 {
     int op = opcode(w);

@@ -60,7 +60,7 @@ static inline rig cluster_of(wg_arch_id arch, unsigned chips, unsigned threads)
 static inline rig pair(void **state, uint64_t cut_at)
 {
     rig r = cluster_of(wg_test_arch(state), 2, 1);
-    const wg_cluster_link link = {{{0, CHANNEL_A}, {1, CHANNEL_B}}, 0, cut_at};
+    const wg_cluster_link link = {sizeof link, {{0, CHANNEL_A}, {1, CHANNEL_B}}, 0, cut_at};
     assert_int_equal(wg_cluster_connect(r.c, &link, NULL), WG_OK);
     return r;
 }

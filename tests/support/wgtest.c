@@ -14,6 +14,8 @@ typedef struct run {
 
 wg_arch_id wg_test_arch(void **state) { return ((run *)*state)->arch; }
 
+static const char *arch_name(wg_arch_id arch) { return arch == WG_ARCH_BH ? "bh" : "wh"; }
+
 static char place_now[128], variables_now[128];
 
 static uint64_t number(const char *name, uint64_t otherwise)
@@ -30,7 +32,7 @@ void wg_test_at(const char *variables, const char *place, ...)
     va_start(args, place);
     vsnprintf(place_now, sizeof place_now, place, args);
     va_end(args);
-    snprintf(variables_now, sizeof variables_now, "%s ", variables);
+    snprintf(variables_now, sizeof variables_now, "%s%s", variables, *variables ? " " : "");
 }
 
 void wg_test_seed(uint64_t seed)
@@ -40,13 +42,15 @@ void wg_test_seed(uint64_t seed)
     wg_test_at(variables, "seed %llu", (unsigned long long)seed);
 }
 
+void wg_test_round(const char *what, uint64_t round) { wg_test_at("", "%s %llu", what, (unsigned long long)round); }
+
 /* Runs after every test, failed or not. */
 static int tell(void **state)
 {
     const run *r = *state;
     if (!r->passed)
-        print_error("%s%sRepeat with: %s%s %s\n", place_now, *place_now ? ". " : "", variables_now, r->program,
-                    r->test->name);
+        print_error("%s%sRepeat with: %s%s %s/%s\n", place_now, *place_now ? ". " : "", variables_now, r->program,
+                    r->test->name, arch_name(r->arch));
     *place_now = *variables_now = '\0';
     return 0;
 }
@@ -66,15 +70,17 @@ static void report(const char *suite, const run *runs, size_t count)
     if (!f)
         return;
     for (size_t i = 0; i < count; i++)
-        fprintf(f, "%s\t%s\t%s\t%s\t%s\t%s\n", suite, runs[i].test->name, runs[i].arch == WG_ARCH_BH ? "bh" : "wh",
+        fprintf(f, "%s\t%s\t%s\t%s\t%s\t%s\n", suite, runs[i].test->name, arch_name(runs[i].arch),
                 runs[i].passed ? "pass" : "fail", runs[i].test->clauses, runs[i].test->covers);
     fclose(f);
 }
 
-static bool wanted(const wg_test *test, int argc, char **argv)
+static bool wanted(const wg_test *test, wg_arch_id arch, int argc, char **argv)
 {
+    char name[128];
+    snprintf(name, sizeof name, "%s/%s", test->name, arch_name(arch));
     for (int i = 1; i < argc; i++)
-        if (strstr(test->name, argv[i]))
+        if (strstr(name, argv[i]))
             return true;
     return argc < 2;
 }
@@ -87,10 +93,10 @@ int wg_test_main(const char *suite, const wg_test *tests, size_t count, int argc
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         for (unsigned arch = 0; arch < 2 && n < MAX_TESTS; arch++) {
-            if (!(tests[i].archs >> arch & 1) || !wanted(&tests[i], argc, argv))
+            if (!(tests[i].archs >> arch & 1) || !wanted(&tests[i], (wg_arch_id)arch, argc, argv))
                 continue;
             runs[n] = (run){&tests[i], argv[0], (wg_arch_id)arch, false};
-            snprintf(names[n], sizeof names[n], "%s.%s/%s", suite, tests[i].name, arch ? "wh" : "bh");
+            snprintf(names[n], sizeof names[n], "%s.%s/%s", suite, tests[i].name, arch_name((wg_arch_id)arch));
             cases[n] = (struct CMUnitTest){names[n], wrapper, NULL, tell, &runs[n]};
             n++;
         }

@@ -74,6 +74,12 @@ uint64_t wg_test_count(uint64_t otherwise);
 __attribute__((format(printf, 2, 3))) void wg_test_at(const char *variables, const char *place, ...);
 /* The same for a test that takes its seeds from wg_test_first() and wg_test_count(). */
 void wg_test_seed(uint64_t seed);
+/* Runs its body for `count` seeds from 1 on, or for those that the variables name. A failure reports the seed. */
+#define WG_TEST_SEEDS(seed, count) \
+    for (uint64_t seed = wg_test_first() ? wg_test_first() : 1, wg_end_ = seed + wg_test_count(count); \
+         seed < wg_end_ && (wg_test_seed(seed), true); seed++)
+/* A failure reports the round, of a test whose rounds cannot be repeated one by one: the whole test repeats them. */
+void wg_test_round(const char *what, uint64_t round);
 
 typedef struct wg_test {
     const char *name;
@@ -93,7 +99,7 @@ typedef struct wg_test {
     }
 
 wg_arch_id wg_test_arch(void **state);
-/* Runs all (or, with arguments, those whose name contains one of them); returns the number that failed. */
+/* Runs all (or, with arguments, those whose `name/arch` contains one of them); returns the number that failed. */
 int wg_test_main(const char *suite, const wg_test *tests, size_t count, int argc, char **argv);
 
 #define WG_MAIN(suite, tests) \

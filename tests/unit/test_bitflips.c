@@ -114,7 +114,8 @@ static void test_bit_flips(void **state)
     load_folder("tests/tasm", arch);
     load_folder("examples", arch);
     assert_true(count > 20);
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    WG_TEST_SEEDS(seed, seeds)
+    {
         const program *p = &programs[seed * 7 % count];
         alarm(SECONDS); /* if stuck, the suite dies, and the last line says where */
         if (seed % 1000 == 0)
@@ -183,7 +184,8 @@ static void test_kernel_flips(void **state)
                            kernels[i], core_names[core]);
             kernel_elf[i][core] = wg_elf_open_file(path, error, sizeof error);
         }
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    WG_TEST_SEEDS(seed, seeds)
+    {
         unsigned kernel = (unsigned)(seed % KERNELS);
         alarm(SECONDS);
         if (seed % 1000 == 0)

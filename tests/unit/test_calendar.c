@@ -8,13 +8,13 @@
 
 enum { MOST = 4000, ROUNDS = 20000 };
 
-typedef struct plain {
+typedef struct item {
     uint64_t cycle;
     uint16_t which;
     uint8_t kind;
-} plain;
+} item;
 
-static plain list[MOST];
+static item list[MOST];
 static unsigned count;
 static wg_rng g;
 
@@ -28,8 +28,8 @@ static uint64_t first(void)
 
 static void put(wg_calendar *c, uint64_t cycle, unsigned kind)
 {
-    plain p = {cycle, (uint16_t)wg_rng_below(&g, kind == WG_SPREADS ? 2 * WG_GRID_MAX_TILES : 6 * WG_GRID_MAX_TILES),
-               (uint8_t)kind};
+    item p = {cycle, (uint16_t)wg_rng_below(&g, kind == WG_SPREADS ? 2 * WG_GRID_MAX_TILES : 6 * WG_GRID_MAX_TILES),
+              (uint8_t)kind};
     for (unsigned i = 0; i < count; i++) /* several of these in one cycle count as one */
         if (list[i].cycle == p.cycle && list[i].kind == kind && list[i].which == p.which)
             return;

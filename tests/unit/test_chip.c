@@ -459,7 +459,7 @@ static void test_perturbed(void **state)
     }
 }
 
-#if !WG_THREAD_SANITIZER /* which does not support threads that the child of a process with threads makes */
+#if !WG_THREAD_SANITIZER /* which supports no new threads in the forked child of a process with threads */
 /* A child has none of its parent's threads and makes its own. */
 static void test_fork(void **state)
 {

@@ -195,7 +195,7 @@ static void test_duplicates(void **state)
 static void test_lose(void **state)
 {
     rig r = cluster_of(wg_test_arch(state), 2, 1);
-    const wg_cluster_link l = {.end = {{0, CHANNEL_A}, {1, CHANNEL_B}}, .lose_every = {3, 0}};
+    const wg_cluster_link l = {.struct_size = sizeof l, .end = {{0, CHANNEL_A}, {1, CHANNEL_B}}, .lose_every = {3, 0}};
     wg_cluster_traffic sent;
     assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_OK);
     set(&r, 0, txq(0, 0x48), 1500);
@@ -368,7 +368,7 @@ static void test_cut(void **state)
 static void test_comes_up(void **state)
 {
     rig r = cluster_of(wg_test_arch(state), 2, 1);
-    const wg_cluster_link link = {{{0, CHANNEL_A}, {1, CHANNEL_B}}, 3000, 0};
+    const wg_cluster_link link = {sizeof link, {{0, CHANNEL_A}, {1, CHANNEL_B}}, 3000, 0};
     assert_int_equal(wg_cluster_connect(r.c, &link, NULL), WG_OK);
     set(&r, 0, DATA, 9);
     assert_false(shown_up(&r, 0));
@@ -554,26 +554,26 @@ static void test_mistakes(void **state)
 {
     rig r = cluster_of(wg_test_arch(state), 3, 1);
     const unsigned channels = r.bh ? 14 : 16;
-    wg_cluster_link l = {{{0, 0}, {1, 0}}, 0, 0};
+    wg_cluster_link l = {sizeof l, {{0, 0}, {1, 0}}, 0, 0};
     unsigned number = 9;
     assert_int_equal(wg_cluster_connect(r.c, &l, &number), WG_OK);
     assert_int_equal(number, 0);
     assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_ERR_ARGUMENT); /* taken */
-    l = (wg_cluster_link){{{0, 1}, {3, 0}}, 0, 0};
+    l = (wg_cluster_link){sizeof l, {{0, 1}, {3, 0}}, 0, 0};
     assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_ERR_ARGUMENT); /* no such chip */
-    l = (wg_cluster_link){{{0, 1}, {1, channels}}, 0, 0};
+    l = (wg_cluster_link){sizeof l, {{0, 1}, {1, channels}}, 0, 0};
     assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_ERR_ARGUMENT); /* no such channel */
-    l = (wg_cluster_link){{{0, 1}, {0, 1}}, 0, 0};
+    l = (wg_cluster_link){sizeof l, {{0, 1}, {0, 1}}, 0, 0};
     assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_ERR_ARGUMENT); /* with itself */
-    l = (wg_cluster_link){{{0, 1}, {0, 2}}, 10, 5};
+    l = (wg_cluster_link){sizeof l, {{0, 1}, {0, 2}}, 10, 5};
     assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_ERR_ARGUMENT); /* cut before it is up */
-    l = (wg_cluster_link){{{0, 1}, {0, 2}}, 0, 0};
+    l = (wg_cluster_link){sizeof l, {{0, 1}, {0, 2}}, 0, 0};
     assert_int_equal(wg_cluster_connect(r.c, &l, &number), WG_OK); /* two channels of one chip */
     assert_int_equal(number, 1);
     assert_int_equal(wg_cluster_place(r.c, 0, r.g[0]), WG_ERR_STATE);
     assert_int_equal(wg_cluster_place(r.c, 3, r.g[0]), WG_ERR_ARGUMENT);
     pass(&r, 10);
-    l = (wg_cluster_link){{{2, 1}, {0, 3}}, 0, 0};
+    l = (wg_cluster_link){sizeof l, {{2, 1}, {0, 3}}, 0, 0};
     assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_ERR_STATE); /* too late */
     assert_true(strlen(wg_cluster_error(r.c)) > 10);
     wg_cluster_destroy(r.c);
@@ -587,7 +587,7 @@ static void test_idle(void **state)
     const wg_cluster_desc desc = {.struct_size = sizeof desc, .chips = 32, .chip = &chip};
     assert_int_equal(wg_cluster_create(&desc, &r.c), WG_OK);
     for (unsigned i = 0; i < 32; i++) {
-        const wg_cluster_link l = {{{i, 0}, {(i + 1) % 32, 1}}, 0, 0};
+        const wg_cluster_link l = {sizeof l, {{i, 0}, {(i + 1) % 32, 1}}, 0, 0};
         assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_OK);
     }
     pass(&r, UINT64_C(1000000000000));

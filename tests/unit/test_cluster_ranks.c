@@ -48,7 +48,8 @@ static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads,
     } end[64];
     unsigned ends = 0;
     for (unsigned i = 0; i < 12; i++) {
-        wg_cluster_link l = {.cut_at = draw(&s) % 4 ? 0 : 1 + draw(&s) % 20000,
+        wg_cluster_link l = {.struct_size = sizeof l,
+                             .cut_at = draw(&s) % 4 ? 0 : 1 + draw(&s) % 20000,
                              .lose_every = {draw(&s) % 3 ? 0 : 2 + draw(&s) % 9, 0}};
         for (unsigned k = 0; k < 2; k++)
             l.end[k] = (wg_cluster_end){(unsigned)(draw(&s) % chips), (unsigned)(draw(&s) % 14)};
@@ -93,7 +94,7 @@ static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads,
 static uint64_t read_meanwhile(wg_arch_id arch, unsigned work, bool lockstep)
 {
     rig r = ranks_of(arch, 2, 1, NULL, lockstep);
-    const wg_cluster_link l = {.end = {{0, CHANNEL_A}, {1, CHANNEL_B}}};
+    const wg_cluster_link l = {.struct_size = sizeof l, .end = {{0, CHANNEL_A}, {1, CHANNEL_B}}};
     unsigned x, y;
     assert_int_equal(wg_cluster_connect(r.c, &l, NULL), WG_OK);
     for (uint32_t i = 0; i < 0x8000; i += 4)
@@ -189,7 +190,12 @@ static uint64_t over_ranks(wg_arch_id arch, uint64_t seed, unsigned ranks)
     assert_int_equal(pthread_barrier_init(&w.all, NULL, ranks), 0);
     for (unsigned i = 0; i < ranks; i++) {
         p[i] = (process){.w = &w, .arch = arch, .seed = seed};
-        p[i].t = (wg_transport){.rank = i, .ranks = ranks, .self = &p[i], .exchange = exchange, .gather = gather};
+        p[i].t = (wg_transport){.struct_size = sizeof p[i].t,
+                                .rank = i,
+                                .ranks = ranks,
+                                .self = &p[i],
+                                .exchange = exchange,
+                                .gather = gather};
         assert_int_equal(pthread_create(&thread[i], NULL, process_main, &p[i]), 0);
     }
     for (unsigned i = 0; i < ranks; i++)

@@ -214,9 +214,9 @@ static rv feeder(unsigned distance, uint32_t word, unsigned pushes, unsigned loa
 }
 
 /*
- * A push leaves the store queue on time, whatever the core does ahead of the clock: loads from own RAM come behind it, which use the
- * memory mux, and before it a store to own RAM, which leaves the queue only when somebody looks. The path has room for it, or the
- * thread's FIFO is full for a while.
+ * A push leaves the store queue on time, whatever the core does ahead of the clock. It is followed by loads from own RAM, which use
+ * the memory mux, and preceded by a store to own RAM, which is drained lazily. The path has room for it, or the thread's FIFO is
+ * full for a while.
  */
 static void test_push(void **state)
 {

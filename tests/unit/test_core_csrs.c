@@ -192,20 +192,20 @@ static void csrs(rv *p)
 static void test_switches(void **state)
 {
     (void)state;
-    uint32_t plain = cycles_with(0, 0, 0, dependent);
-    assert_in_range(cycles_with(1u << 9, 0, 0, dependent), plain + 7, plain + 40);  /* SyncAllOps */
-    assert_in_range(cycles_with(1u << 20, 0, 0, dependent), plain + 7, plain + 40); /* DisRegForwarding */
-    plain = cycles_with(0, 0, 0, branches);
-    assert_in_range(cycles_with(1u << 1, 0, 0, branches), plain + 20, plain + 40); /* DisBp: a bubble of four each */
-    plain = cycles_with(0, 0, 0, loads);
-    assert_in_range(cycles_with(1u << 3, 0, 0, loads), plain + 12, plain + 40); /* DisLowCash: L1 each time */
-    plain = cycles_with(0, 0, 0, store_and_load);
-    assert_in_range(cycles_with(1u << 0, 0, 0, store_and_load), plain + 8, plain + 40); /* DisLdBufByp: merge timer */
-    assert_in_range(cycles_with(0, 1, 0, store_and_load), plain + 8, plain + 60);       /* strongly ordered */
-    assert_in_range(cycles_with(0, 0, 1, store_and_load), plain + 8, plain + 60);
-    assert_int_equal(cycles_with(0, 0xFFFFFFFE, 0, store_and_load), plain); /* only the low bit has a meaning */
-    plain = cycles_with(0, 0, 0, csrs);
-    assert_in_range(cycles_with(1u << 10, 0, 0, csrs), 1, plain - 4); /* DisCsrSync */
+    uint32_t base = cycles_with(0, 0, 0, dependent);
+    assert_in_range(cycles_with(1u << 9, 0, 0, dependent), base + 7, base + 40);  /* SyncAllOps */
+    assert_in_range(cycles_with(1u << 20, 0, 0, dependent), base + 7, base + 40); /* DisRegForwarding */
+    base = cycles_with(0, 0, 0, branches);
+    assert_in_range(cycles_with(1u << 1, 0, 0, branches), base + 20, base + 40); /* DisBp: a bubble of four each */
+    base = cycles_with(0, 0, 0, loads);
+    assert_in_range(cycles_with(1u << 3, 0, 0, loads), base + 12, base + 40); /* DisLowCash: L1 each time */
+    base = cycles_with(0, 0, 0, store_and_load);
+    assert_in_range(cycles_with(1u << 0, 0, 0, store_and_load), base + 8, base + 40); /* DisLdBufByp: merge timer */
+    assert_in_range(cycles_with(0, 1, 0, store_and_load), base + 8, base + 60);       /* strongly ordered */
+    assert_in_range(cycles_with(0, 0, 1, store_and_load), base + 8, base + 60);
+    assert_int_equal(cycles_with(0, 0xFFFFFFFE, 0, store_and_load), base); /* only the low bit has a meaning */
+    base = cycles_with(0, 0, 0, csrs);
+    assert_in_range(cycles_with(1u << 10, 0, 0, csrs), 1, base - 4); /* DisCsrSync */
 }
 
 /* Code that runs for the first time: lines are prefetched, or not. */

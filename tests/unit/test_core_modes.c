@@ -80,8 +80,8 @@ static void push(rv *p, unsigned core)
 }
 
 typedef struct mix {
-    unsigned memory, tensix, csr, crowd, feed, odd;
-} mix; /* crowd: percentage of instructions that access L1; feed: percentage of pushes by T cores */
+    unsigned memory, tensix, csr, l1, feed, odd;
+} mix; /* l1: percentage of instructions that access L1; feed: percentage of pushes by T cores */
 
 /* cfg0: bits that change how the pipeline works. */
 static uint32_t cfg0_bit(void)
@@ -180,7 +180,7 @@ static void instruction(rv *p, unsigned core, const mix *m)
         rv_addi(p, any_reg(), any_reg(), (int)below(16));
         return;
     }
-    if (below(100) < m->crowd) {
+    if (below(100) < m->l1) {
         at_l1(p);
         return;
     }
@@ -445,7 +445,7 @@ enum { SMALL_LOOPS = 101 }; /* for `feed`: small loops and nothing else */
 
 /* A class of random programs: its salt and its instruction mix. */
 typedef struct kind {
-    unsigned salt, crowd, feed, odd;
+    unsigned salt, l1, feed, odd;
 } kind;
 
 static void differs(unsigned seed, unsigned round, unsigned mode, wg_device *a, wg_device *b)
@@ -490,8 +490,8 @@ static void random_programs(void **state, kind what)
         g.s = seed * UINT64_C(77777) + arch + what.salt;
         mix m = {below(50), below(2), below(2), 0, 0, 0};
         unsigned cores = 1 + below(31), profile = below(2);
-        if (what.crowd) {
-            m = (mix){below(50), below(8) == 0, below(8) == 0, what.crowd + below(100 - what.crowd), 0, 0};
+        if (what.l1) {
+            m = (mix){below(50), below(8) == 0, below(8) == 0, what.l1 + below(100 - what.l1), 0, 0};
             cores |= 1u << below(5) | 1u << below(5);
         }
         if (what.feed) {

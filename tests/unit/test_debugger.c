@@ -397,7 +397,7 @@ static uint64_t instructions(const opened *o, wg_core_id core)
     return info.instructions;
 }
 
-/* One core moves alone, then the other, then all: the others stand still. Any cycle of that is reached again. */
+/* One core runs while the others are held, then the other one, then all. Any of these cycles can be reached again. */
 static void test_alone(void **state)
 {
     enum { BEGIN = 60, ALONE = 40, CYCLES = 1200 };
@@ -445,7 +445,7 @@ static void test_alone(void **state)
         assert_int_equal(wg_debug_go(o.d, cycle), WG_PAUSE_STEP);
         assert_true(wg_state_hash(o.dev) == hash[cycle]);
     }
-    /* Earlier, and on with everybody: the run is the one in which nobody was held. */
+    /* After going back and releasing all cores, the run equals one in which none was held. */
     wg_debug_go(o.d, all - 10);
     wg_debug_go(o.d, BEGIN - 20);
     assert_int_equal(wg_debug_alone(o.d, NULL), WG_OK);

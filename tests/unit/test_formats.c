@@ -123,14 +123,14 @@ static void test_fp8(void **state)
     for (unsigned x = 0; x < 256; x++) {
         int sign = (int)(x >> 7);
         parts e5m2 = {sign, x >> 2 & 31, x & 3}, e4m3 = {sign, x >> 3 & 15, x & 7};
-        uint32_t plain = wg_l1_to_src(WG_READ_E5M2, x, 0);
+        uint32_t value = wg_l1_to_src(WG_READ_E5M2, x, 0);
         if (e5m2.exponent)
-            same_number(&n, e5m2, 2, 15, src_parts(plain), 15);
+            same_number(&n, e5m2, 2, 15, src_parts(value), 15);
         else /* exponent 0 stays 0, the mantissa stays in place: nothing is normalised */
-            assert_int_equal(src_parts(plain).exponent << 10 | src_parts(plain).mantissa, e5m2.mantissa << 8);
-        assert_int_equal(src_parts(plain).sign, sign);
+            assert_int_equal(src_parts(value).exponent << 10 | src_parts(value).mantissa, e5m2.mantissa << 8);
+        assert_int_equal(src_parts(value).sign, sign);
         uint32_t top = wg_l1_to_src(WG_READ_E5M2_TOP, x, 0);
-        assert_int_equal(top, (x & 127) == 127 ? (uint32_t)sign << 18 | 0x3FFu << 8 | 31 : plain);
+        assert_int_equal(top, (x & 127) == 127 ? (uint32_t)sign << 18 | 0x3FFu << 8 | 31 : value);
         uint32_t four = wg_l1_to_src(WG_READ_E4M3, x, 0);
         assert_int_equal(src_parts(four).sign, sign);
         if ((x & 127) == 127)

@@ -68,7 +68,8 @@ static uint64_t run(wg_arch_id arch, uint64_t seed, bool lockstep, log *l)
 
 static void test_lockstep_is_identical(void **state)
 {
-    for (uint64_t seed = 1; seed < 40; seed++) {
+    WG_TEST_SEEDS(seed, 39)
+    {
         log a = {0}, b = {0};
         uint64_t x = run(wg_test_arch(state), seed, false, &a), y = run(wg_test_arch(state), seed, true, &b);
         assert_true(a.count > 200);
@@ -115,7 +116,7 @@ static uint64_t gates_hash(const wg_tile *t)
         wg_gate_state(t, i, &g);
         const uint64_t part[] = {
             g.fifo,      g.replay_fifo, g.gate_fifo, g.direct_downstream, g.has_head ? g.head.id : 0,
-            g.expanding, g.mop_outer,   g.mop_inner, g.replaying,        g.recording,
+            g.expanding, g.mop_outer,   g.mop_inner, g.replaying,         g.recording,
             g.latch.kind};
         for (unsigned k = 0; k < sizeof part / sizeof *part; k++)
             h = (h ^ part[k]) * UINT64_C(0x9FB21C651E98DF25) + 1;
@@ -126,7 +127,8 @@ static uint64_t gates_hash(const wg_tile *t)
 /* MOPs with long loops, mostly of one thread; in steps of very different lengths. */
 static void test_rows_are_identical(void **state)
 {
-    for (uint64_t seed = 1; seed < 120; seed++) {
+    WG_TEST_SEEDS(seed, 119)
+    {
         wg_device *dev[2];
         for (unsigned i = 0; i < 2; i++) {
             wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state), .lockstep = i};

@@ -249,7 +249,7 @@ static void test_pieces_are_identical(void **state)
 }
 
 /* Clears padding, and fields that are meaningful only within a cycle. */
-static void plain(wg_frontend *f)
+static void normalise(wg_frontend *f)
 {
     wg_stall stall = f->stall;
     memset(&f->stall, 0, sizeof f->stall);
@@ -288,8 +288,8 @@ static void test_watching_changes_nothing(void **state)
             fr_run(a, 1);
             fr_run(b, 1);
             for (unsigned i = 0; i < 3; i++) {
-                plain(&a->t->frontend[i]);
-                plain(&b->t->frontend[i]);
+                normalise(&a->t->frontend[i]);
+                normalise(&b->t->frontend[i]);
             }
             if (memcmp(a->t->frontend, b->t->frontend, sizeof a->t->frontend) ||
                 memcmp(&a->t->backend.sync, &b->t->backend.sync, sizeof a->t->backend.sync) ||
@@ -325,16 +325,16 @@ static void test_any_word_is_defined(void **state)
             const wg_frontend *f = &r->t->frontend[thread];
             assert_true(f->fifo_count <= WG_FIFO_RING && wg_replay_count(f) <= WG_REPLAY_FIFO);
             assert_true(wg_gate_count(f) <= WG_GATE_FIFO);
-            unsigned plain = 0;
+            unsigned of_cores = 0;
             for (unsigned i = 0; i < wg_replay_count(f); i++) {
                 const wg_insn *insn = wg_replay_fifo_at(f, i);
-                plain += !insn->parent && insn->source >= WG_CORE_T0;
+                of_cores += !insn->parent && insn->source >= WG_CORE_T0;
             }
             for (unsigned i = 0; i < wg_gate_count(f); i++) {
                 const wg_insn *insn = wg_gate_fifo_at(f, i);
-                plain += !insn->parent && insn->source >= WG_CORE_T0;
+                of_cores += !insn->parent && insn->source >= WG_CORE_T0;
             }
-            assert_int_equal(f->direct_downstream, plain);
+            assert_int_equal(f->direct_downstream, of_cores);
             if (wg_thread_idle(r->t, thread))
                 assert_int_equal(f->ttsync.entries, 0);
         }

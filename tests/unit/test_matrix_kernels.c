@@ -221,9 +221,9 @@ static uint32_t run_program(wg_arch_id arch, unsigned simd, uint64_t seed)
 static void test_levels_run_alike(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
-        uint32_t plain = run_program(wg_test_arch(state), WG_SIMD_SCALAR, seed);
+        uint32_t scalar = run_program(wg_test_arch(state), WG_SIMD_SCALAR, seed);
         for (unsigned simd = 1; simd <= wg_simd_best(); simd++)
-            assert_int_equal(run_program(wg_test_arch(state), simd, seed), plain);
+            assert_int_equal(run_program(wg_test_arch(state), simd, seed), scalar);
     }
 }
 

@@ -74,7 +74,7 @@ static scene setup(void **state, uint64_t seed)
     mrig_cfg(s.r, field(&s, 2) ? WG_CFG_ALU_ACC_CTRL_Fp32_enabled : WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, s.wide);
     s.flush = field(&s, 2);
     mrig_cfg(s.r, WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src, !s.flush);
-    /* Implied, by the bit of SrcA: moves of SrcB go by its own format. */
+    /* With implied formats, which SrcA's bit enables, moves of SrcB use SrcB's own format. */
     mrig_tcfg(s.r, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base, !s.bh || field(&s, 2));
     mrig_tcfg(s.r, WG_TCFG_DISABLE_IMPLIED_SRCB_FMT_Base, !s.bh || field(&s, 2));
     t->regs.rwc.thread[0] = (wg_rwc_thread){
@@ -541,11 +541,11 @@ static void test_gmpool(void **state)
         double want[16];
         for (unsigned j = 0; j < 16; j++) {
             double dst = (double)(int)wg_rng_below(&rng, 9) - 4;
-            wg_dst_access plain = {0};
+            wg_dst_access straight = {0};
             if (wide)
-                wg_dst_write32(&r->t->regs.dst, plain, 4, j, wg_dst32_from_fp32(mrig_bits((float)dst)));
+                wg_dst_write32(&r->t->regs.dst, straight, 4, j, wg_dst32_from_fp32(mrig_bits((float)dst)));
             else
-                wg_dst_write16(&r->t->regs.dst, plain, 4, j,
+                wg_dst_write16(&r->t->regs.dst, straight, 4, j,
                                wg_dst16_from_bf16((uint16_t)(mrig_bits((float)dst) >> 16)));
             want[j] = undefined ? -1e300 : dst;
         }

@@ -344,7 +344,7 @@ static void test_fields(void **state)
     wg_arch_id arch = wg_test_arch(state);
     ur *r = pr_new(arch, 16);
     wg_tile *start = wg_tile_new(), *fresh = wg_tile_new();
-    outcome *plain = malloc(sizeof *plain), *other = malloc(sizeof *other);
+    outcome *original = malloc(sizeof *original), *other = malloc(sizeof *other);
     uint8_t *l1 = malloc(SEEN_L1), *open = calloc(1, WG_CFG_COUNT), *listed = calloc(1, WG_CFG_COUNT);
     wg_rng rng = {17};
     unsigned bad = 0, left = 0;
@@ -357,13 +357,14 @@ static void test_fields(void **state)
         left += open[id] && !listed[id] ? 1u : 0u;
     }
     for (unsigned trial = 0; left && trial < TRIALS; trial++) {
+        wg_test_round("trial", trial);
         uint32_t word[WORDS];
         *r->t = *fresh;
         prepare(r, &rng);
         some_words(r, &rng, word);
         *start = *r->t;
         memcpy(l1, r->t->l1, SEEN_L1);
-        run(r, start, l1, word, WG_CFG_COUNT, 0, plain);
+        run(r, start, l1, word, WG_CFG_COUNT, 0, original);
         for (unsigned id = 0; id < WG_CFG_COUNT; id++) {
             if (!open[id] || (listed[id] && trial % 8))
                 continue;
@@ -373,7 +374,7 @@ static void test_fields(void **state)
             if (starts(wg_cfg_names[id], "INT_DESCALE_VALUES")) /* four shifts of five bits each */
                 value = now ^ (0x01010101u << wg_rng_below(&rng, 5));
             run(r, start, l1, word, (wg_cfg_id)id, value, other);
-            if (memcmp(plain, other, sizeof *plain)) {
+            if (memcmp(original, other, sizeof *original)) {
                 open[id] = 0;
                 left -= listed[id] ? 0u : 1u;
             }
@@ -390,7 +391,7 @@ static void test_fields(void **state)
     }
     free(start);
     free(fresh);
-    free(plain);
+    free(original);
     free(other);
     free(l1);
     free(open);
@@ -417,6 +418,7 @@ static void test_transpose_twice(void **state)
                                       WG_FMT_INT8, WG_FMT_BFP2, WG_FMT_TF32};
     for (unsigned k = 0; k < sizeof formats; k++) {
         ur *r = ur_new(wg_test_arch(state));
+        wg_test_round("format", formats[k]);
         unsigned f = formats[k], out = f == WG_FMT_FP32 ? WG_FMT_TF32 : f, bits = wg_l1_bits(f);
         unsigned exponents = wg_l1_shares_exponent(f) ? 16 : 0;
         wg_rng rng = {k + 1};
@@ -502,6 +504,7 @@ static void test_tilize_untilize(void **state)
             ur_free(r);
             continue;
         }
+        wg_test_round("format", f->format);
         wg_rng rng = {k + 7};
         fill_dst(r, f, &rng);
         pack_rows(r, f, ROWS);

@@ -301,7 +301,7 @@ static void test_unpackers_reset(void **state)
 /* ---- Bursts ---------------------------------------------------------------------------------------------------- */
 
 /*
- * Runs as the engine does, in rows and bursts, or cycle by cycle; returns how many calls advanced more than one cycle.
+ * Runs as the engine does, in bursts, or cycle by cycle; returns how many calls advanced more than one cycle.
  */
 static unsigned run_to(ur *r, uint64_t end, bool rows)
 {
@@ -395,8 +395,8 @@ static void push_burst(wg_rng *rng, ur *r)
     enum { MOP_CFG = 0x03000000, REPLAY = 0x04000023 /* records two, and lets them pass */ };
     wg_frontend *f = &r->t->frontend[2];
     uint32_t nop = others[0], select = wg_rng_below(rng, 4) ? 0 : 1 + wg_rng_below(rng, 15), step = 1u << 15;
-    uint32_t plain = PR_PACR(select, 0), last = PR_PACR(select, PR_LAST) | (wg_rng_below(rng, 4) ? step : 0u);
-    uint32_t loop = wg_rng_below(rng, 8) ? plain : plain | PR_CONCAT;
+    uint32_t inner = PR_PACR(select, 0), last = PR_PACR(select, PR_LAST) | (wg_rng_below(rng, 4) ? step : 0u);
+    uint32_t loop = wg_rng_below(rng, 8) ? inner : inner | PR_CONCAT;
     uint32_t mop[] = {1 + wg_rng_below(rng, 12), 1 + wg_rng_below(rng, 20), nop, nop, nop, loop, nop, last, last};
     if (wg_rng_below(rng, 6) == 0)
         mop[wg_rng_below(rng, 2) ? 2 : 3] = others[wg_rng_below(rng, 3)];

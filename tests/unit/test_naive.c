@@ -150,14 +150,14 @@ static uint64_t episode(wg_device *dev, naive *n, log *ours, log *theirs, uint64
          * First the replay buffer is filled, so that no unwritten slot is replayed; a recording holds ordinary
          * instructions.
          */
-        uint32_t plain = 32;
+        uint32_t recorded = 32;
         stream[k][0] = 0x04000001u;
         for (int i = 1; i < EPISODE_WORDS; i++) {
-            uint32_t w = random_word(&r, wormhole, plain == 0);
+            uint32_t w = random_word(&r, wormhole, recorded == 0);
             stream[k][i] = w;
-            plain -= plain > 0;
+            recorded -= recorded > 0;
             if (w >> 24 == 0x04 && w & 1)
-                plain = w >> 4 & 63;
+                recorded = w >> 4 & 63;
         }
     }
     uint64_t issued = 0;

@@ -197,7 +197,7 @@ static void test_operand_bits(void **state)
     wg_arch_id arch = wg_test_arch(state);
     ur *r = pr_new(arch, 16);
     wg_tile *start = wg_tile_new();
-    outcome *plain = malloc(sizeof *plain), *flipped = malloc(sizeof *flipped);
+    outcome *original = malloc(sizeof *original), *flipped = malloc(sizeof *flipped);
     uint8_t *l1 = malloc(SEEN_L1);
     wg_rng rng = {99};
     unsigned bad = 0;
@@ -210,6 +210,7 @@ static void test_operand_bits(void **state)
             continue;
         uint32_t left = ~isa->spare_bits & 0xFFFFFF, listed = excepted(isa->id, arch == WG_ARCH_BH ? WG_BH : WG_WH);
         for (unsigned trial = 0; left && trial < TRIALS; trial++) {
+            wg_test_round(isa->name, trial);
             *r->t = *fresh;
             prepare(r, &rng);
             unsigned thread = wg_rng_below(&rng, 3);
@@ -218,12 +219,12 @@ static void test_operand_bits(void **state)
             memcpy(l1, r->t->l1, SEEN_L1);
             uint32_t operands = (uint32_t)(wg_rng_next(&rng) & wg_rng_next(&rng)) & ~isa->spare_bits & 0xFFFFFF;
             uint32_t word = (uint32_t)opcode << 24 | operands;
-            run(r, start, l1, thread, before, word, plain);
+            run(r, start, l1, thread, before, word, original);
             for (unsigned bit = 0; bit < 24; bit++) {
                 if (!(left >> bit & 1))
                     continue;
                 run(r, start, l1, thread, before, word ^ 1u << bit, flipped);
-                if (memcmp(plain, flipped, sizeof *plain))
+                if (memcmp(original, flipped, sizeof *original))
                     left &= ~(1u << bit);
             }
             if (left == listed) /* every other bit has made a difference */
@@ -236,7 +237,7 @@ static void test_operand_bits(void **state)
     }
     free(start);
     free(fresh);
-    free(plain);
+    free(original);
     free(flipped);
     free(l1);
     ur_free(r);

@@ -43,31 +43,31 @@ static void test_skipping_is_exact(void **state)
 {
     for (unsigned cores = 1; cores <= 5; cores++) {
         for (unsigned fence = 0; fence < 2; fence++) {
-            wg_device *plain = make(wg_test_arch(state)), *quick = make(wg_test_arch(state));
-            assert_int_equal(wg_observe(plain, WG_EV_BIT(WG_EV_CORE_RETIRE), ignore, NULL, NULL), WG_OK);
-            boot(plain, cores, fence, 1);
+            wg_device *watched = make(wg_test_arch(state)), *quick = make(wg_test_arch(state));
+            assert_int_equal(wg_observe(watched, WG_EV_BIT(WG_EV_CORE_RETIRE), ignore, NULL, NULL), WG_OK);
+            boot(watched, cores, fence, 1);
             boot(quick, cores, fence, 1);
             uint64_t wait = 30000 + 7 * cores + fence;
-            wg_advance(plain, wait);
+            wg_advance(watched, wait);
             wg_advance(quick, wait);
-            assert_true(wg_state_hash(plain) == wg_state_hash(quick));
+            assert_true(wg_state_hash(watched) == wg_state_hash(quick));
             uint32_t go = 42;
-            assert_int_equal(wg_write(plain, FLAG, &go, 4), WG_OK);
+            assert_int_equal(wg_write(watched, FLAG, &go, 4), WG_OK);
             assert_int_equal(wg_write(quick, FLAG, &go, 4), WG_OK);
             wg_stop a, b;
-            assert_int_equal(wg_run(plain, 100000, &a), WG_OK);
+            assert_int_equal(wg_run(watched, 100000, &a), WG_OK);
             assert_int_equal(wg_run(quick, 100000, &b), WG_OK);
             assert_int_equal(a, WG_STOP_DONE);
             assert_int_equal(b, WG_STOP_DONE);
-            assert_true(wg_cycle(plain) == wg_cycle(quick));
-            assert_true(wg_state_hash(plain) == wg_state_hash(quick));
+            assert_true(wg_cycle(watched) == wg_cycle(quick));
+            assert_true(wg_state_hash(watched) == wg_state_hash(quick));
             for (unsigned c = 0; c < cores; c++) {
                 wg_core_info x, y;
-                wg_core_state(plain, (wg_core_id)c, &x);
+                wg_core_state(watched, (wg_core_id)c, &x);
                 wg_core_state(quick, (wg_core_id)c, &y);
                 assert_true(x.instructions == y.instructions);
             }
-            wg_destroy(plain);
+            wg_destroy(watched);
             wg_destroy(quick);
         }
     }

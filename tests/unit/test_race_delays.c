@@ -166,6 +166,7 @@ static void compare(void **state, void (*draw)(wg_rng *, wg_arch_id, program *, 
     wg_rng rng = {arch == WG_ARCH_BH ? 21 : 22};
     unsigned programs = (unsigned)wg_test_rounds(PROGRAMS, SOAK_PROGRAMS), ordered = 0;
     for (unsigned n = 0; n < programs; n++) {
+        wg_test_round("program", n);
         program p = {0};
         for (unsigned i = 0, count = 3 + wg_rng_below(&rng, MOST - 3); i < count; i++)
             draw(&rng, arch, &p, first + wg_rng_below(&rng, threads));

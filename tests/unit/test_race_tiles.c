@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The race detector on three tiles: what a core knows of other tiles, another core of its tile knows only if the two have
- * synchronised. Every case is a pair: a program that does, and one that does not.
+ * The race detector on three tiles: a core's knowledge of other tiles reaches another core of its tile only by synchronisation.
+ * Each case has a synchronised and an unsynchronised program.
  */
 #include "explain/race.h"
 #include "noc_rig.h"

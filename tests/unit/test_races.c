@@ -198,7 +198,7 @@ static void test_further(void **state)
     }
 }
 
-/* The edges of happens-before.md, each at its limit: apparent order that is only luck. */
+/* What docs/races.md counts as order, each row at its limit: apparent order that is only luck. */
 static void test_edges(void **state)
 {
     static const char *const families[] = {"late_",        "same_value_", "wait_",  "sem_read_",

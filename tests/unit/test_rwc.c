@@ -112,6 +112,7 @@ static void test_addr_mod_controls(void **state)
     wg_arch_id arch = wg_test_arch(state);
     wg_rng rng = {1};
     for (unsigned n = 0; n < 200000; n++) {
+        wg_test_round("round", n);
         uint16_t words[68];
         for (unsigned i = 0; i < 68; i++)
             words[i] = (uint16_t)wg_rng_next(&rng);

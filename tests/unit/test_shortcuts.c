@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "elf/elf.h"
+#include "machine/device.h"
 #include "machine/fast.h"
 #include "rvasm.h"
 #include "wgtest.h"
@@ -196,8 +197,9 @@ static const program programs[] = {{"private", load_private, false}, {"rollbacks
                                    {"pushes", load_pushes, false},   {"mop", load_mop, false},
                                    {"polls", load_polls, true}};
 
-static uint64_t uses[64]; /* of each shortcut, in all runs with all of them */
-static uint64_t seed;     /* of all runs; 0: no perturbation */
+static uint64_t uses[64];       /* of each shortcut, in all runs with all of them */
+static uint64_t uses_alone[64]; /* … in all runs with only this one and what it needs */
+static uint64_t seed;           /* of all runs; 0: no perturbation */
 
 static outcome run(wg_arch_id arch, const char *name, const program *own, const char *shortcuts, bool lockstep)
 {
@@ -230,6 +232,8 @@ static outcome run(wg_arch_id arch, const char *name, const program *own, const 
         else if (lockstep || strcmp(shortcuts, "none") == 0 ||
                  (shortcuts[0] == '-' && strcmp(shortcuts + 1, wg_shortcut_name(k)) == 0))
             assert_int_equal(n, 0); /* a shortcut that is switched off is not taken */
+        else if (strcmp(shortcuts, wg_shortcut_name(k)) == 0)
+            uses_alone[k] += n;
     }
     wg_destroy(dev);
     return o;
@@ -263,18 +267,23 @@ static void test_each_alone_and_without(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     memset(uses, 0, sizeof uses);
+    memset(uses_alone, 0, sizeof uses_alone);
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++)
         all_modes(arch, programs[i].name, &programs[i]);
     for (unsigned i = 0; i < sizeof examples / sizeof *examples; i++)
         all_modes(arch, examples[i], NULL);
     for (unsigned k = 0; wg_shortcut_name(k); k++) {
         print_message("%s: taken %llu times\n", wg_shortcut_name(k), (unsigned long long)uses[k]);
-        assert_true(!WG_FAST || uses[k] > 0);
+        assert_true(!WG_FAST || (uses[k] > 0 && uses_alone[k] > 0)); /* to name one brings what it needs */
         assert_true(WG_FAST || uses[k] == 0);
     }
 }
 
 /* Perturbed runs take some shortcuts. */
+enum {
+    WHEN_PERTURBED = WG_FAST_BIT(DECODING) | WG_FAST_BIT(STRAIGHT_ROWS) | WG_FAST_BIT(PIPELINE) | WG_FAST_BIT(AHEAD) |
+                     WG_FAST_BIT(LINES)
+};
 static void test_perturbed(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -283,10 +292,11 @@ static void test_perturbed(void **state)
         for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++)
             all_modes(arch, programs[i].name, &programs[i]);
         all_modes(arch, "matmul", NULL);
+        all_modes(arch, "gelu", NULL);
     }
     seed = 0;
     for (unsigned k = 0; wg_shortcut_name(k); k++)
-        assert_true((uses[k] != 0) == (WG_FAST && (k == WG_FAST_PIPELINE || k == WG_FAST_AHEAD || k == WG_FAST_LINES)));
+        assert_true((uses[k] != 0) == (WG_FAST && WHEN_PERTURBED >> k & 1));
 }
 
 /* A snapshot carries its perturbation: the device that restores it takes no shortcuts that ignore delays. */
@@ -326,7 +336,8 @@ static void test_names(void **state)
     wg_device *dev;
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
     static const char *const good[] = {
-        NULL, "", "none", "frontends", "frontends,bursts", "-frontends", "-frontends,-bursts"};
+        NULL,           "", "none", "frontends", "frontends,bursts", "-frontends", "-frontends,-bursts", "lines,lines",
+        "-lines,-lines"};
     static const char *const bad[] = {"frontend",          "frontends,",     ",", "-frontends,bursts",
                                       "frontends,-bursts", "none,frontends", "-"};
     for (unsigned i = 0; i < sizeof good / sizeof *good; i++)
@@ -336,6 +347,20 @@ static void test_names(void **state)
         assert_true(strstr(wg_error(dev), bad[i]) != NULL);
     }
     wg_destroy(dev);
+    /* To name one twice is to name it once; naming one brings what it needs. */
+    static const struct {
+        const char *text;
+        uint32_t wanted;
+    } read[] = {{"ahead", WG_FAST_BIT(AHEAD)},
+                {"ahead,ahead", WG_FAST_BIT(AHEAD)},
+                {"-ahead,-ahead", WG_FAST_ALL & ~WG_FAST_BIT(AHEAD)},
+                {"lines", WG_FAST_BIT(LINES) | WG_FAST_BIT(AHEAD)},
+                {"rounds", WG_FAST_BIT(ROUNDS) | WG_FAST_BIT(CORE_GROUPS)}};
+    for (unsigned i = 0; i < sizeof read / sizeof *read; i++) {
+        uint32_t wanted;
+        assert_true(wg_shortcuts_parse(read[i].text, &wanted));
+        assert_int_equal(wanted, read[i].wanted);
+    }
     desc.shortcuts = "frontend";
     assert_int_equal(wg_create(&desc, &dev), WG_ERR_ARGUMENT);
     /* A caller compiled before shortcuts existed gets them all. */

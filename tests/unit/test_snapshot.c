@@ -164,6 +164,7 @@ static void test_damaged(void **state)
     uint64_t hash = wg_state_hash(other);
     wg_rng r = {3};
     for (unsigned i = 0; i < 60; i++) {
+        wg_test_round("round", i);
         size_t at = i < 8 * FORGE_HEADER / 32 ? i * 4 : wg_rng_next(&r) % forge_bytes(bytes);
         bytes[at] ^= (char)(1 << i % 8);
         assert_int_equal(wg_restore(other, bytes, size), WG_ERR_SNAPSHOT);
@@ -271,6 +272,7 @@ static void test_forged(void **state)
     size_t size = wg_snapshot_size(dev);
     char *bytes = malloc(size), *forged = malloc(size);
     for (unsigned i = 0; i < runs; i++) {
+        wg_test_round("round", i);
         if (i % 50 == 0) {
             wg_device *from = forge_device(arch, wg_rng_next(&r));
             assert_int_equal(wg_snapshot(from, bytes, size), WG_OK);
@@ -322,6 +324,7 @@ static void test_forged_chip(void **state)
     unsigned taken = 0;
     wg_rng r = {99};
     for (unsigned i = 0; i < runs; i++) {
+        wg_test_round("round", i);
         memcpy(forged, bytes, size);
         for (unsigned n = 1 + wg_rng_below(&r, 4); n; n--)
             forged[96 + wg_rng_below(&r, i % 2 ? 60000 : 200000)] ^= (char)(1 << wg_rng_below(&r, 8));

@@ -556,6 +556,7 @@ static void test_values(void **state)
             memcpy(t->l1 + i, &start, 2);
         }
     for (unsigned n = 0; n < wg_test_rounds(10000, 10000); n++) {
+        wg_test_round("round", n);
         unsigned thread = wg_rng_below(&rng, 3);
         t->simd = (uint8_t)(n % 3 <= wg_simd_best() ? n % 3 : 0);
         uint32_t word = random_setting(&rng, r, thread);

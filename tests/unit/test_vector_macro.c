@@ -363,8 +363,10 @@ static void program(wg_arch_id arch, wg_rng *rng, unsigned number_of)
 static void test_against_the_page(void **state)
 {
     wg_rng rng = {31};
-    for (unsigned i = 0; i < 1500; i++)
+    for (unsigned i = 0; i < 1500; i++) {
+        wg_test_round("program", i);
         program(wg_test_arch(state), &rng, i);
+    }
 }
 
 /*
