@@ -62,9 +62,8 @@ static wg_held computed(const wg_follow *f, uint32_t rv)
     const wg_held a = f->x[wg_rv_rs1(rv)],
                   b = immediate ? (wg_held){.value = wg_rv_imm_i(rv), .known = true} : f->x[wg_rv_rs2(rv)];
     const bool base = (immediate && !shifts) || !(wg_rv_funct7(rv) & 0x5F);
-    return (wg_held){.value = wg_rv_compute(rv, a.value, b.value),
-                     .known = base && a.known && b.known,
-                     .from = a.from | b.from};
+    return (wg_held){
+        .value = wg_rv_compute(rv, a.value, b.value), .known = base && a.known && b.known, .from = a.from | b.from};
 }
 
 static bool taken(uint32_t rv, uint32_t a, uint32_t b)
@@ -133,6 +132,8 @@ bool wg_follow_begin(wg_follow *f, const wg_tile *t, unsigned core, uint32_t pc)
     for (unsigned i = 0; i < WG_LOADS; i++)
         if (run->load[i].used && run->load[i].rd && run->load[i].rd < 32)
             f->x[run->load[i].rd] = (wg_held){0};
+    if (run->ex1.kind == WG_EX1_LOAD && run->ex1.rd && run->ex1.rd < 32)
+        f->x[run->ex1.rd] = (wg_held){0};
     for (unsigned i = 0; i < run->sq_count; i++) {
         const wg_store *s = wg_sq_peek(run, i);
         if (s->path == WG_PATH_OWN_RAM &&
