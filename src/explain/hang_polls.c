@@ -282,19 +282,24 @@ static unsigned culprit(const graph *g, const wg_poll_round *round)
     return 0;
 }
 
-/* "0x00020100 and 0x00020110, which are 1 and 0" */
+/* "0x00020100, which is 1", "0x00020100 and 0x00020110, which are 1 and 0" */
 static void say_words(phrase *p, const wg_poll_round *round)
 {
     for (unsigned k = 0; k < 2; k++)
         for (unsigned i = 0; i < round->words; i++) {
             const uint32_t n = k ? round->word[i].value : round->word[i].address;
-            say(p, "%s", i == 0 ? k ? ", which are " : "" : i + 1 == round->words ? " and " : ", ");
+            say(p, "%s",
+                i == 0                  ? !k                 ? ""
+                                          : round->words > 1 ? ", which are "
+                                                             : ", which is "
+                : i + 1 == round->words ? " and "
+                                        : ", ");
             say(p, !k ? "0x%08x" : n < 10 ? "%u" : "0x%x", n);
         }
 }
 
-/* False: one word, or none that is known. */
-static bool several_words(graph *g, unsigned core, wg_poll_round *round, unsigned *which)
+/* The words that keep the core in its loop; false: not known. */
+static bool words_of_round(graph *g, unsigned core, wg_poll_round *round, unsigned *which)
 {
     wg_hang_core *out = &g->out->core[core];
     if (!wg_poll_round_find(g->dev->tile, core, round))
@@ -339,18 +344,18 @@ void wg_hang_poll_edges(graph *g, unsigned core)
         ends = wg_poll_loop_ends(&loop, &ending);
     }
     const bool one = ends && !ending.load.more && *until(&ending, wanted, sizeof wanted);
-    const bool several = !one && several_words(g, core, &round, &which);
-    const bool known = several || ends || last_load(g, core, &address);
+    const bool by_round = !one && words_of_round(g, core, &round, &which);
+    const bool known = by_round || ends || last_load(g, core, &address);
     if (found)
         out->loop_from = loop.from, out->loop_to = loop.to;
-    out->poll_pc = several ? round.word[which].pc : ending.load.pc;
-    address = several ? round.word[which].address : ends ? ending.load.address : address;
+    out->poll_pc = by_round ? round.word[which].pc : ending.load.pc;
+    address = by_round ? round.word[which].address : ends ? ending.load.address : address;
     if (known && core >= WG_CORE_T0 && address - SEMAPHORE_WINDOW < 4 * WG_SEMAPHORES) {
-        semaphore_edges(g, core, (address - SEMAPHORE_WINDOW) / 4, ends && !several ? &ending : NULL);
+        semaphore_edges(g, core, (address - SEMAPHORE_WINDOW) / 4, ends && !by_round ? &ending : NULL);
         return;
     }
     out->polled = address;
-    if (several && round.words > 1)
+    if (by_round)
         say_words(&p, &round);
     else if (known)
         polled_text(address, polled, sizeof polled);
@@ -358,9 +363,9 @@ void wg_hang_poll_edges(graph *g, unsigned core)
         wg_hang_edge_add(g, from, thing, "it loops and reads the same values each time");
     else
         wg_hang_edge_add(g, from, thing, "it polls %s%s", polled,
-                         one                          ? wanted
-                         : several && round.words > 1 ? ""
-                                                      : " and reads the same value each time");
+                         one        ? wanted
+                         : by_round ? ""
+                                    : " and reads the same value each time");
     if (known)
         word_edges(g, core, address, ends ? &ending : NULL, found && loop.own_ram);
     else

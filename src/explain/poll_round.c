@@ -68,7 +68,7 @@ static bool begin(wg_follow *f, const wg_tile *t, unsigned core, round_of *r)
     f->user = r;
     for (unsigned i = 0; i < WG_LOADS; i++) {
         wg_held *x = &f->x[run->load[i].rd & 31];
-        if (run->load[i].used && run->load[i].rd && run->load[i].rd < 32)
+        if (run->load[i].used && run->load[i].done == WG_NEVER && run->load[i].rd && run->load[i].rd < 32)
             x->known = wg_poll_value(t, core, run->load[i].address, run->load[i].size, &x->value);
     }
     if (run->ex1.kind == WG_EX1_LOAD && run->ex1.rd && run->ex1.rd < 32) {

@@ -130,7 +130,7 @@ bool wg_follow_begin(wg_follow *f, const wg_tile *t, unsigned core, uint32_t pc)
     for (unsigned i = 0; i < 32; i++)
         f->x[i] = (wg_held){.value = run->r[i], .known = true};
     for (unsigned i = 0; i < WG_LOADS; i++)
-        if (run->load[i].used && run->load[i].rd && run->load[i].rd < 32)
+        if (run->load[i].used && run->load[i].done == WG_NEVER && run->load[i].rd && run->load[i].rd < 32)
             f->x[run->load[i].rd] = (wg_held){0};
     if (run->ex1.kind == WG_EX1_LOAD && run->ex1.rd && run->ex1.rd < 32)
         f->x[run->ex1.rd] = (wg_held){0};
