@@ -13,6 +13,7 @@
 #include "machine/niu.h"
 #include "machine/device.h"
 #include "machine/request.h"
+#include "report/findings.h"
 
 enum { SEMAPHORE_WINDOW = 0xFFE80020u };
 
@@ -311,14 +312,40 @@ static bool words_of_round(graph *g, unsigned core, wg_poll_round *round, unsign
     return true;
 }
 
+/* The core's last request that went where nothing answers; NULL: none is known. */
+static const wg_finding *lost_request(const graph *g, unsigned core)
+{
+    const wg_device *dev = g->dev;
+    const wg_finding *last = NULL;
+    for (size_t i = 0; i < dev->findings; i++) {
+        const wg_finding *f = &dev->finding[i];
+        if (f->code == WG_F_NOC_NOWHERE && f->agent == core && f->tile == dev->tile->index && f->has_pc &&
+            (!last || f->cycle >= last->cycle))
+            last = f;
+    }
+    return last;
+}
+
+static void counter_edge(graph *g, unsigned core, bool own)
+{
+    const wg_node thing = node(WG_NODE_MEMORY, core);
+    const wg_finding *f = own ? lost_request(g, core) : NULL;
+    char place[272];
+    if (f)
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "no answer is to come: core %s's request%s was lost, %s",
+                         wg_agent_name_of(g->dev, core), at_place(g, core, f->pc, place, sizeof place), f->detail);
+    else
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0),
+                         own ? "no request that it counts is under way"
+                             : "no request of another tile that it counts is under way");
+}
+
 static void word_edges(graph *g, unsigned core, uint32_t address, const wg_poll_ending *ending, bool own_ram)
 {
     const wg_node thing = node(WG_NODE_MEMORY, core);
     bool own;
     if (wg_hang_counter_remedy(address, &own))
-        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0),
-                         own ? "no request that it counts is under way"
-                             : "no request of another tile that it counts is under way");
+        counter_edge(g, core, own);
     else if (own_ram && ending)
         wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "no other party can write core %s's own RAM",
                          wg_agent_name_of(g->dev, core));

@@ -185,6 +185,9 @@ static const char *remedy(const wg_hang *out)
                                                   "reads it."
                                                 : "Hand the bank over to the Matrix Unit: UNPACR, or SETDVALID.";
     case WG_NODE_MEMORY:
+        if (strstr(out->edge[out->path[out->path_length - 1]].reason, "request") &&
+            strstr(out->edge[out->path[out->path_length - 1]].reason, " was lost, "))
+            return "Check the request's coordinates, and the NoC that they are meant for.";
         if (wg_hang_counter_remedy(out->core[thing.index].polled, &own))
             return wg_hang_counter_remedy(out->core[thing.index].polled, &own);
         if (out->circular)
