@@ -116,7 +116,7 @@ enum {
     WG_INSNS = 2048, /* instructions remembered per thread */
     WG_PARENTS = 1024,
     WG_PARTIES = 16384,
-    WG_CELLS = 6, /* touches remembered per granule */
+    WG_CELLS = 8, /* touches remembered per granule */
     WG_MAX_RACES = 256,
     WG_SEM_LOG = 32,
     WG_FIFO_LOG = 32,
