@@ -351,6 +351,8 @@ struct wg_races {
     unsigned checks;                         /* WG_CHECK_RACE … */
     uint64_t ended;                          /* 1 + the cycle in which the end was examined */
     uint32_t mutex_party[8];                 /* that holds it; 0: it is free */
+    uint32_t bank_party[4];                  /* that gave it to the Matrix Unit; 0: it is the unpackers' */
+    uint32_t bank_given[4];                  /* times that it was given to it */
     uint32_t noc_party[WG_K_RMT - WG_K_NOC]; /* party of the stream's last request */
     struct wg_race_init *init;               /* race_init.c; NULL: not requested */
     struct wg_race_marks *marks;             /* race_marks.c; likewise */
