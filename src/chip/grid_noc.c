@@ -64,11 +64,10 @@ static void complain(wg_grid *g, wg_finding_code code, const wg_packet *p, const
         uint64_t now = dev->tile->sched.now;
         dev->tile->sched.now = p->at; /* not at the end of the current window */
         wg_findf(dev->tile, code,
-                 (wg_finding){
-                     .agent = (uint8_t)(WG_AGENT_NIU0 + p->noc), .subject = (uint32_t)p->address, .value = p->bytes},
-                 "%s at (%u, %u), 0x%llx, %u bytes: %s",
+                 wg_asker_finding(p->asker, (wg_finding){.subject = (uint32_t)p->address, .value = p->bytes}),
+                 "%s at (%u, %u), 0x%llx of NoC %u, %u bytes: %s",
                  wg_tile_kind_name((wg_tile_kind)(tile < g->tiles ? g->kind[tile] : 0)), tile % w, tile / w,
-                 (unsigned long long)p->address, p->bytes, what);
+                 (unsigned long long)p->address, p->noc, p->bytes, what);
         dev->tile->sched.now = now;
     }
 }
@@ -232,6 +231,7 @@ static void answer(wg_grid *g, const wg_packet *p, wg_packet_kind kind, uint32_t
                    .kind = (uint8_t)kind,
                    .noc = p->noc,
                    .tag = p->tag,
+                   .asker = p->asker,
                    .order = p->order};
     a.order = leaving_order(&a);
     if (a.to < g->tiles)

@@ -137,6 +137,13 @@ static bool is_lost(const wg_session *s)
     return is;
 }
 
+/* The words that the core polls, as far as there is room. */
+static void watch_words(wg_last_writes *writes, const wg_hang_core *c)
+{
+    for (unsigned i = 0; i < (c->words ? c->words : c->polled != 0) && writes->count < WG_LAST_WRITES; i++)
+        writes->at[writes->count++] = (wg_last_write){.address = c->words ? c->word[i] : c->polled};
+}
+
 bool wg_blame_stalls(wg_session *s, wg_text *error)
 {
     const bool hung = s->ended == WG_ENDED_HUNG;
@@ -144,10 +151,9 @@ bool wg_blame_stalls(wg_session *s, wg_text *error)
     wg_session again;
     writes->count = 0;
     bool polls = false;
-    for (unsigned i = 0; hung && i < WG_CORES && writes->count < WG_LAST_WRITES; i++) {
+    for (unsigned i = 0; hung && i < WG_CORES; i++) {
         polls |= s->hang->core[i].poll_pc != 0;
-        if (s->hang->core[i].polled)
-            writes->at[writes->count++] = (wg_last_write){.address = s->hang->core[i].polled};
+        watch_words(writes, &s->hang->core[i]);
     }
     if ((!polls && !is_lost(s)) || s->saved || s->args->value[WG_OPT_DELAYS] || wg_cycle(s->dev) > MOST_CYCLES)
         return true;

@@ -14,6 +14,7 @@
 #include "isa/asm.h" /* WG_DIS_MAX */
 #include "machine/device.h"
 #include "metal/launched.h"
+#include "report/findings.h"
 
 enum { VERIFY_CYCLES = 20 * 1000 * 1000 };
 
@@ -391,6 +392,25 @@ void wg_report_races_json(wg_session *s, wg_json *j)
     wg_json_close(j, ']');
     wg_json_uint(j, "forgotten", wg_races_forgotten(s->races));
     wg_json_uint(j, "detector_bytes", wg_races_bytes(s->races));
+}
+
+/* Did the core read this line of L1 in the race? */
+static bool reads_line(const wg_race *race, const wg_race_party *p, const wg_finding *f)
+{
+    const bool there =
+        race->space == WG_TOUCH_L1 && race->first / 16 <= f->subject / 16 && f->subject / 16 <= race->last / 16;
+    return p->agent == f->agent && !p->tile && !p->write && (there || p->pc == f->pc);
+}
+
+uint32_t wg_check_explains(wg_session *s, const wg_finding *f)
+{
+    for (size_t i = 0; s->races && f->code == WG_F_CORE_STALE_L0 && i < wg_races_count(s->races); i++) {
+        const wg_race *race = wg_races_at(s->races, i);
+        if (wg_race_severity(race->kind) > WG_SEVERITY_NOTE && !suppresses_race(s, race, NULL) &&
+            ((race->has_a && reads_line(race, &race->a, f)) || reads_line(race, &race->b, f)))
+            return race->explained_by ? race->explained_by : race->id;
+    }
+    return 0;
 }
 
 /* Is anything of this severity or worse neither suppressed nor expected? */

@@ -75,6 +75,14 @@ void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out)
         wg_report_waits(r->waits, out);
 }
 
+/* by_race: those that a race explains. */
+static void tile_findings(wg_session *s, bool by_race, wg_text *out)
+{
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++)
+        if (by_race == !!wg_check_explains(s, wg_finding_at(s->dev, i)))
+            wg_report_finding(s, wg_finding_at(s->dev, i), out);
+}
+
 void wg_chip_tiles_text(wg_chip_run *r, wg_text *out)
 {
     wg_session bare;
@@ -96,10 +104,10 @@ void wg_chip_tiles_text(wg_chip_run *r, wg_text *out)
             const wg_race_words w = wg_check_words(s);
             if (s->hang)
                 wg_hang_verdict_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
-            for (size_t i = 0; i < wg_finding_count(dev); i++)
-                wg_report_finding(s, wg_finding_at(dev, i), out);
+            tile_findings(s, false, out);
             if (s->races)
                 wg_report_races(s, out);
+            tile_findings(s, true, out);
             if (s->hang)
                 wg_hang_state_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
             if (s->stats)

@@ -10,6 +10,7 @@
 
 #include "chip/what_if.h"
 #include "cli/again.h"
+#include "cli/drive.h"
 #include "cli/meter.h"
 #include "cli/metal_run.h"
 #include "cli/waits.h"
@@ -474,6 +475,17 @@ static bool save(void *run, const char *path, wg_text *error)
     return wg_saved_chip_write(r->grid, &r->file.grid, r->file.name, r->host, r->file.host_bytes, path, error);
 }
 
+static bool runs_away(const wg_chip_run *r)
+{
+    bool any = false;
+    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(r->grid); x++) {
+            const wg_device *dev = wg_grid_peek(r->grid, x, y);
+            any |= dev && wg_runs_away(dev);
+        }
+    return any;
+}
+
 bool wg_chip_drive(wg_chip_run *r, wg_text *error)
 {
     bool until = wg_chip_has_until(r), saved = true;
@@ -523,7 +535,7 @@ bool wg_chip_drive(wg_chip_run *r, wg_text *error)
             r->ended = WG_ENDED_DONE;
         else if (turn == WG_METAL_LAUNCHED)
             going = true;
-        else if (stop == WG_STOP_FINDING)
+        else if (stop == WG_STOP_FINDING || (wg_grid_cycle(r->grid) % STRETCH == 0 && runs_away(r)))
             r->ended = WG_ENDED_FINDING;
         else if (stop == WG_STOP_DONE || stop == WG_STOP_HUNG)
             r->ended = stop == WG_STOP_DONE ? WG_ENDED_DONE : WG_ENDED_HUNG;

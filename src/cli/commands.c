@@ -138,6 +138,17 @@ static bool wants_json(int argc, char **argv)
     return false;
 }
 
+void wg_error_member(wg_json *j, const wg_text *error)
+{
+    const char *text = wg_text_of(error), prefix[] = "waitgate: ";
+    if (strncmp(text, prefix, sizeof prefix - 1) == 0)
+        text += sizeof prefix - 1;
+    size_t length = strlen(text);
+    while (length && text[length - 1] == '\n')
+        length--;
+    wg_json_textf(j, "error", "%.*s", (int)length, text);
+}
+
 void wg_error_json(int status, const wg_text *error, wg_text *out)
 {
     wg_json j = {.out = out};
@@ -145,13 +156,7 @@ void wg_error_json(int status, const wg_text *error, wg_text *out)
     wg_json_uint(&j, "schema", 1);
     wg_json_text(&j, "waitgate", wg_version());
     wg_json_uint(&j, "status", (uint64_t)status);
-    const char *text = wg_text_of(error), prefix[] = "waitgate: ";
-    if (strncmp(text, prefix, sizeof prefix - 1) == 0)
-        text += sizeof prefix - 1;
-    size_t length = strlen(text);
-    while (length && text[length - 1] == '\n')
-        length--;
-    wg_json_textf(&j, "error", "%.*s", (int)length, text);
+    wg_error_member(&j, error);
     wg_json_close(&j, '}');
 }
 

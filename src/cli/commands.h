@@ -18,6 +18,7 @@ int wg_command_dis(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error);
 /* What --json prints of a command that has failed. */
+void wg_error_member(wg_json *j, const wg_text *error); /* "error", the message alone */
 void wg_error_json(int status, const wg_text *error, wg_text *out);
 /* Any of them, by argv. */
 int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error);

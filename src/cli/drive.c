@@ -5,6 +5,8 @@
  */
 #include "cli/drive.h"
 #include "cli/saved.h"
+#include "machine/device.h"
+#include "report/findings.h"
 
 #include <signal.h>
 #include <string.h>
@@ -72,6 +74,18 @@ static uint64_t next_push(const wg_driving *d)
     return at;
 }
 
+bool wg_runs_away(const wg_device *dev)
+{
+    uint64_t zeros[WG_CORES] = {0};
+    bool any = false;
+    for (size_t i = 0; i < wg_finding_count(dev); i++) {
+        const wg_finding *f = wg_finding_at(dev, i);
+        if (f->code == WG_F_CORE_NO_CODE && f->agent < WG_CORES)
+            any |= (zeros[f->agent] += f->count) > dev->tile->spec->l1_bytes / 4;
+    }
+    return any;
+}
+
 /* Runs one stretch; true when the run has ended, as s->ended says. */
 static bool stretch(wg_driving *d, bool *failed)
 {
@@ -86,7 +100,8 @@ static bool stretch(wg_driving *d, bool *failed)
         return true;
     }
     bool more = push_words(d); /* a stop sees only pushes of earlier cycles */
-    uint64_t cycles = d->limit - now < CHUNK ? d->limit - now : CHUNK;
+    const uint64_t chunk = CHUNK - now % CHUNK; /* its end is the same wherever the run began */
+    uint64_t cycles = d->limit - now < chunk ? d->limit - now : chunk;
     if (now < d->watch_from && d->watch_from - now < cycles)
         cycles = d->watch_from - now;
     if (now < d->save_at && d->save_at - now < cycles)
@@ -105,7 +120,11 @@ static bool stretch(wg_driving *d, bool *failed)
     switch (stop) {
     case WG_STOP_UNTIL: s->ended = WG_ENDED_UNTIL; return true;
     case WG_STOP_FINDING: s->ended = WG_ENDED_FINDING; return true;
-    case WG_STOP_CYCLES: return false;
+    case WG_STOP_CYCLES:
+        if (after % CHUNK || !wg_runs_away(s->dev))
+            return false;
+        s->ended = WG_ENDED_FINDING;
+        return true;
     case WG_STOP_DONE:
     case WG_STOP_HUNG:
         /* A stream that can still push may resume the run. */

@@ -14,6 +14,9 @@ typedef struct wg_driving {
     uint64_t watch_from; /* progress is observed from this cycle on; UINT64_MAX: not at all */
 } wg_driving;
 
+/* Has a core executed more zeros than L1 has words? Then they lead back into a program, and it goes round forever. */
+bool wg_runs_away(const wg_device *dev);
+
 wg_driving wg_drive_begin(wg_session *s);
 /* Runs until `cycle`. True: the run ended before that, as s->ended says, or failed: wg_error(). */
 bool wg_drive_to(wg_driving *d, uint64_t cycle, bool *failed);

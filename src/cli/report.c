@@ -114,9 +114,13 @@ void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
         wg_blame_text(s, b, out);
         wg_text_add(out, "\n", 1);
     }
+    const uint32_t race = wg_check_explains(s, f);
     wg_textf(out, "    %s%s%s\n    ", wg_mark_of(out, WG_MARK_CAUSE), info->cause, wg_mark_of(out, WG_MARK_END));
-    wg_textf(out, "%s%s%s (%s; `waitgate explain %s`)\n", wg_mark_of(out, WG_MARK_REMEDY), info->remedy,
-             wg_mark_of(out, WG_MARK_END), info->source, info->code);
+    if (race)
+        wg_textf(out, "It follows from R%u: nothing puts the load and the write in order. ", race);
+    else
+        wg_textf(out, "%s%s%s ", wg_mark_of(out, WG_MARK_REMEDY), info->remedy, wg_mark_of(out, WG_MARK_END));
+    wg_textf(out, "(%s; `waitgate explain %s`)\n", info->source, info->code);
 }
 
 static void blamed_json(wg_session *s, const wg_blamed *b, wg_json *j)
@@ -169,6 +173,8 @@ void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, cons
         blamed_json(s, b, j);
     if (wg_blame_at(s, f, 0))
         wg_json_close(j, ']');
+    if (wg_check_explains(s, f))
+        wg_json_uint(j, "explained_by", wg_check_explains(s, f));
     wg_json_text(j, "cause", info->cause);
     wg_json_text(j, "remedy", info->remedy);
     wg_json_text(j, "source", info->source);
@@ -394,20 +400,21 @@ static bool is_shown(wg_session *s, const wg_finding *f, bool quiet)
     return (!quiet || !expected(s, wg_finding_info_at(f->code)->code)) && !suppressed(s, f);
 }
 
-/* The first few of one kind by one party are shown in full, the rest in a line. */
-static void findings_text(wg_session *s, bool quiet, wg_text *out)
+/* The first few of one kind by one party are shown in full, the rest in a line. by_race: those that a race explains. */
+static void findings_text(wg_session *s, bool quiet, bool by_race, wg_text *out)
 {
     enum { IN_FULL = 3 };
     size_t count = wg_finding_count(s->dev);
     for (size_t i = 0; i < count; i++) {
         const wg_finding *f = wg_finding_at(s->dev, i);
-        if (!is_shown(s, f, quiet))
+        if (!is_shown(s, f, quiet) || by_race != !!wg_check_explains(s, f))
             continue;
         size_t before = 0, more = 0;
         uint64_t times = 0, last = f->cycle;
         for (size_t k = 0; k < count && before <= IN_FULL; k++) {
             const wg_finding *other = wg_finding_at(s->dev, k);
-            if (other->code != f->code || other->agent != f->agent || !is_shown(s, other, quiet))
+            if (other->code != f->code || other->agent != f->agent || !is_shown(s, other, quiet) ||
+                by_race != !!wg_check_explains(s, other))
                 continue;
             before += k < i;
             more += k >= i;
@@ -452,9 +459,10 @@ static void report_text(wg_session *s, int status, wg_text *out)
     wg_text rest = {.width = out->width, .colour = out->colour};
     if (hang)
         wg_hang_verdict_text(&w, s->hang, hung, out);
-    findings_text(s, quiet, &rest);
+    findings_text(s, quiet, false, &rest);
     if (s->races)
         wg_report_races(s, &rest);
+    findings_text(s, quiet, true, &rest);
     if (s->has_tasm && s->tasm.expects)
         expectations_text(s, quiet, &rest);
     wg_textf(out, "%s%s", hang && rest.size ? "\n" : "", wg_text_of(&rest));

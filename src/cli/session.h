@@ -193,6 +193,8 @@ bool wg_grade_races(wg_session *s, wg_text *error);
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);
+/* The id of the race that a stale load follows from; 0: none. */
+uint32_t wg_check_explains(wg_session *s, const wg_finding *f);
 bool wg_check_fails(wg_session *s); /* something at or above --fail-on was neither suppressed nor expected */
 /* Is there any race above severity note? */
 bool wg_check_any(const wg_session *s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The results of tests: for people, as TAP 13, JUnit XML, SARIF, JSON, and annotations of GitHub's workflows. */
+#include "cli/commands.h"
 #include "cli/test.h"
 
 #include <string.h>
@@ -289,6 +290,6 @@ void wg_tests_json(const wg_tests *all, const wg_test_result *result, int status
     wg_json_uint(j, "passed", passed);
     wg_json_uint(j, "failed", failed);
     if (error->size)
-        wg_json_text(j, "error", wg_text_of(error));
+        wg_error_member(j, error);
     wg_json_close(j, '}');
 }

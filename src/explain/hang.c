@@ -19,19 +19,48 @@
 #include "machine/stall.h"
 #include "report/findings.h"
 
-/* A polling core stalls repeatedly in one small piece of code. */
-static void stays_near(wg_history *h, unsigned core, uint32_t pc, uint64_t cycle)
+static void stalls_at(wg_stalls *s, uint32_t pc, uint64_t cycle)
 {
-    enum { LOOP = 128 }; /* bytes */
-    uint32_t low = pc < h->near[core].low ? pc : h->near[core].low;
-    uint32_t high = pc > h->near[core].high ? pc : h->near[core].high;
-    if (h->near[core].since && high - low <= LOOP) {
-        h->near[core].low = low;
-        h->near[core].high = high;
-        return;
+    unsigned at = 0, oldest = 0;
+    while (at < WG_STALL_PLACES && s->place[at].pc != pc)
+        at++;
+    for (unsigned i = 1; i < WG_STALL_PLACES; i++)
+        if (s->place[i].last < s->place[oldest].last)
+            oldest = i;
+    if (at == WG_STALL_PLACES) {
+        at = oldest;
+        if (s->place[at].pc)
+            s->forgotten = s->place[at].last;
+        memset(&s->place[at], 0, sizeof s->place[at]);
+        s->place[at].pc = pc;
+        s->place[at].after[at] = cycle + 1;
     }
-    h->near[core].low = h->near[core].high = pc;
-    h->near[core].since = cycle + 1;
+    s->place[at].last = cycle;
+    for (unsigned i = 0; i < WG_STALL_PLACES; i++) {
+        if (i == at)
+            continue;
+        s->place[i].after[at] = 0;
+        if (s->place[i].pc && !s->place[at].after[i])
+            s->place[at].after[i] = cycle + 1;
+    }
+}
+
+uint64_t wg_stalls_since(const wg_stalls *s, uint32_t from, uint32_t to)
+{
+    unsigned outside = WG_STALL_PLACES;
+    uint64_t since = 0;
+    for (unsigned i = 0; i < WG_STALL_PLACES; i++) {
+        const uint32_t pc = s->place[i].pc;
+        if (pc && (pc < from || pc > to) && (outside == WG_STALL_PLACES || s->place[i].last > s->place[outside].last))
+            outside = i;
+    }
+    for (unsigned i = 0; i < WG_STALL_PLACES; i++) {
+        const uint32_t pc = s->place[i].pc;
+        const uint64_t first = s->place[i].after[outside < WG_STALL_PLACES ? outside : i];
+        if (pc && pc >= from && pc <= to && first && (!since || first < since))
+            since = first;
+    }
+    return since && outside == WG_STALL_PLACES && since <= s->forgotten ? s->forgotten + 1 : since;
 }
 
 static void semaphore_acts(wg_semaphore_past *past, const wg_event *e)
@@ -69,7 +98,7 @@ void wg_history_event(void *user, const wg_event *e)
     } else if (e->kind == WG_EV_MUTEX) {
         h->mutex_pc[e->a & 7] = !e->b ? 0 : h->mutex_pc[e->a & 7] ? h->mutex_pc[e->a & 7] : e->pc;
     } else if (e->kind == WG_EV_STALL_BEGIN && e->agent <= WG_AGENT_CORE_T2) {
-        stays_near(h, e->agent - WG_AGENT_CORE_B, e->pc, e->cycle);
+        stalls_at(&h->stalls[e->agent - WG_AGENT_CORE_B], e->pc, e->cycle);
         if (!h->stall[e->agent].left)
             h->stall[e->agent].pc[h->stall[e->agent].count++ % 4] = e->pc;
     } else if (e->kind == WG_EV_FINDING && e->b == WG_F_CORE_NO_CODE && e->agent <= WG_AGENT_CORE_T2) {

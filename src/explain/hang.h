@@ -10,6 +10,7 @@
 
 #include <waitgate/report.h>
 
+#include "explain/poll_round.h"
 #include "explain/queued.h"
 #include "machine/frontend.h"
 #include "machine/tile.h"
@@ -23,12 +24,15 @@ typedef struct wg_history_entry {
     uint32_t word, pc;
 } wg_history_entry;
 /* The last writes of some words, found by running the program again. */
-enum { WG_LAST_WRITES = 8 };
-typedef struct wg_last_write {
-    uint32_t address, value;
+enum { WG_LAST_WRITES = 16 };
+typedef struct wg_word_write {
     uint64_t cycle; /* 0: nobody wrote it */
-    uint32_t pc;
+    uint32_t value, pc;
     uint8_t agent, core; /* core: whose program contains `pc` */
+} wg_word_write;
+typedef struct wg_last_write {
+    uint32_t address;
+    wg_word_write last, before; /* before: by somebody else */
 } wg_last_write;
 typedef struct wg_last_writes {
     unsigned count;
@@ -50,13 +54,23 @@ typedef struct wg_semaphore_past {
     } last[WG_SEM_ACTS];
 } wg_semaphore_past;
 
+/* Where a core has stalled, for as many places as there is room: those of last. */
+enum { WG_STALL_PLACES = 8 };
+typedef struct wg_stalls {
+    struct {
+        uint32_t pc;                     /* 0: unused */
+        uint64_t last;                   /* cycle */
+        uint64_t after[WG_STALL_PLACES]; /* cycle + 1 of its first stall after the last at that place; 0: none */
+    } place[WG_STALL_PLACES];
+    uint64_t forgotten; /* the last stall at a place that had to make room */
+} wg_stalls;
+/* Since when has the core stalled only in this code, cycle + 1? 0: it has not, or nobody knows. */
+uint64_t wg_stalls_since(const wg_stalls *s, uint32_t from, uint32_t to);
+
 typedef struct wg_history {
     wg_history_entry last[WG_THREADS][WG_HISTORY];
     uint64_t count[WG_THREADS];
-    struct {
-        uint32_t low, high;
-        uint64_t since;
-    } near[WG_CORES]; /* the range of the core's recent stalls, if small, and their start */
+    wg_stalls stalls[WG_CORES];
     struct {
         uint32_t pc[4];
         unsigned count;
@@ -102,7 +116,7 @@ typedef struct wg_node {
     uint8_t kind, index; /* index: core, thread, wg_agent of a unit, semaphore, mutex, thread, bank, circular buffer */
 } wg_node;
 
-enum { WG_HANG_EDGES = 64, WG_HANG_WORDS = 256 };
+enum { WG_HANG_EDGES = 64, WG_HANG_WORDS = 512 };
 /* What a wait for a semaphore needs: posts, gets, or room below the maximum. */
 typedef enum wg_semaphore_need { WG_NEEDS_NOTHING, WG_NEEDS_POST, WG_NEEDS_GET, WG_NEEDS_ROOM } wg_semaphore_need;
 typedef struct wg_hang_edge {
@@ -124,8 +138,11 @@ typedef struct wg_hang_thread {
 typedef struct wg_hang_core {
     wg_core_info info;
     bool waits;
-    uint32_t polled;  /* the address, if it polls; 0: not known */
-    uint32_t poll_pc; /* the load that decides; 0: not known */
+    uint32_t polled; /* the address, if it polls; 0: not known */
+    unsigned words;  /* if several decide together: … */
+    uint32_t word[WG_POLLED];
+    uint32_t poll_pc;            /* the load that decides; 0: not known */
+    uint32_t loop_from, loop_to; /* its loop; 0: not known */
     char why[WG_HANG_WORDS];
 } wg_hang_core;
 

@@ -13,6 +13,7 @@
 #include "machine/niu.h"
 #include "machine/device.h"
 #include "machine/request.h"
+#include "report/findings.h"
 
 enum { SEMAPHORE_WINDOW = 0xFFE80020u };
 
@@ -22,11 +23,9 @@ static wg_node node(wg_node_kind kind, unsigned index) { return (wg_node){(uint8
 
 static void wrote(wg_last_write *w, const wg_event *e, uint32_t value, unsigned core)
 {
-    w->cycle = e->cycle;
-    w->value = value;
-    w->pc = e->pc;
-    w->agent = e->agent;
-    w->core = (uint8_t)core;
+    if (w->last.agent != e->agent)
+        w->before = w->last;
+    w->last = (wg_word_write){.cycle = e->cycle, .value = value, .pc = e->pc, .agent = e->agent, .core = (uint8_t)core};
 }
 
 void wg_last_writes_event(void *user, const wg_event *e)
@@ -198,11 +197,19 @@ static bool writes_l1(const wg_arch *arch, uint32_t word, unsigned unused)
     }
 }
 
+/* "it", or the address, if several words are polled. */
+static const char *word_text(const graph *g, unsigned core, uint32_t address, char room[12])
+{
+    snprintf(room, 12, g->out->core[core].words > 1 ? "0x%08x" : "it", address);
+    return room;
+}
+
 /* From the polled word to everybody who could still write it. True: there is somebody. */
 static bool writers(graph *g, unsigned core, uint32_t address)
 {
     const wg_node thing = node(WG_NODE_MEMORY, core);
-    char place[272];
+    char place[272], room[12];
+    const char *it = word_text(g, core, address, room);
     bool any = false;
     for (unsigned i = 0; i < WG_CORES; i++) {
         const bool in_reset = g->out->core[i].info.in_reset && g->history->entry[i];
@@ -213,12 +220,12 @@ static bool writers(graph *g, unsigned core, uint32_t address)
             wg_core_stores_to(g->dev, i, in_reset ? g->history->entry[i] : g->out->core[i].info.pc, address, &pc);
         r = in_reset && r == WG_REACH_MAYBE ? WG_REACH_NO : r;
         if (r == WG_REACH_SURELY)
-            wg_hang_edge_add(g, thing, node(WG_NODE_CORE, i), "core %s would store to it%s",
-                             wg_agent_name_of(g->dev, i), at_place(g, i, pc, place, sizeof place));
+            wg_hang_edge_add(g, thing, node(WG_NODE_CORE, i), "core %s would store to %s%s",
+                             wg_agent_name_of(g->dev, i), it, at_place(g, i, pc, place, sizeof place));
         else if (r == WG_REACH_MAYBE)
             wg_hang_edge_add(g, thing, node(WG_NODE_CORE, i),
-                             "core %s stores through a pointer%s that might lead to it", wg_agent_name_of(g->dev, i),
-                             at_place(g, i, pc, place, sizeof place))
+                             "core %s stores through a pointer%s that might lead to %s", wg_agent_name_of(g->dev, i),
+                             at_place(g, i, pc, place, sizeof place), it)
                 ->guess = true;
         any |= r != WG_REACH_NO;
     }
@@ -226,65 +233,168 @@ static bool writers(graph *g, unsigned core, uint32_t address)
         if (address < g->dev->tile->spec->l1_bytes &&
             wg_thread_will_issue(g->dev->tile, &g->history->pending[i], i, writes_l1, 0)) {
             wg_hang_edge_add(g, thing, node(WG_NODE_THREAD, i),
-                             "an instruction that might write it is queued in thread %u", i)
+                             "an instruction that might write %s is queued in thread %u", it, i)
                 ->guess = true;
             any = true;
         }
     return any;
 }
 
-/* No party can still write the word: names the last writer. */
+static const char *writer(const graph *g, const wg_word_write *w, char name[40])
+{
+    snprintf(name, 40, "%s%s", w->agent <= WG_AGENT_CORE_T2 ? "core " : "", wg_agent_name_of(g->dev, w->agent));
+    return name;
+}
+
+/* No party can still write the word: names the last writer and, if that is the polling core itself, the one before it. */
 static void say_last_write(graph *g, unsigned core, uint32_t address)
 {
     const wg_node thing = node(WG_NODE_MEMORY, core);
     const wg_last_write *w = last_write(g, address);
+    char room[12], name[40], place[272], text[WG_HANG_WORDS];
+    const char *it = word_text(g, core, address, room);
+    phrase p = {text, sizeof text, 0};
+    if (!w || !w->last.cycle) {
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0),
+                         w ? "nobody writes %s" : "nothing that can still act writes %s", it);
+        return;
+    }
+    say(&p, "%s wrote %s last%s, in cycle %llu", writer(g, &w->last, name), it,
+        at_place(g, w->last.core, w->last.pc, place, sizeof place), (unsigned long long)w->last.cycle);
+    if (w->last.agent == core && w->before.cycle)
+        say(&p, "; before that, %s did%s, in cycle %llu", writer(g, &w->before, name),
+            at_place(g, w->before.core, w->before.pc, place, sizeof place), (unsigned long long)w->before.cycle);
+    wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "%s", text);
+}
+
+/* ---- Several words ---- */
+
+/* The word that keeps the core in its loop: the one that is missing, else one that nobody has written. */
+static unsigned culprit(const graph *g, const wg_poll_round *round)
+{
+    for (unsigned i = 0; i < round->words; i++)
+        if (round->word[i].missing)
+            return i;
+    for (unsigned i = 0; i < round->words; i++) {
+        const wg_last_write *w = last_write(g, round->word[i].address);
+        if (w && !w->last.cycle)
+            return i;
+    }
+    return 0;
+}
+
+/* "0x00020100, which is 1", "0x00020100 and 0x00020110, which are 1 and 0" */
+static void say_words(phrase *p, const wg_poll_round *round)
+{
+    for (unsigned k = 0; k < 2; k++)
+        for (unsigned i = 0; i < round->words; i++) {
+            const uint32_t n = k ? round->word[i].value : round->word[i].address;
+            say(p, "%s",
+                i == 0                  ? !k                 ? ""
+                                          : round->words > 1 ? ", which are "
+                                                             : ", which is "
+                : i + 1 == round->words ? " and "
+                                        : ", ");
+            say(p, !k ? "0x%08x" : n < 10 ? "%u" : "0x%x", n);
+        }
+}
+
+/* The words that keep the core in its loop; false: not known. */
+static bool words_of_round(graph *g, unsigned core, wg_poll_round *round, unsigned *which)
+{
+    wg_hang_core *out = &g->out->core[core];
+    if (!wg_poll_round_find(g->dev->tile, core, round))
+        return false;
+    *which = culprit(g, round);
+    out->words = round->words;
+    for (unsigned i = 0; i < round->words; i++)
+        out->word[i] = round->word[i].address;
+    return true;
+}
+
+/* The core's last request that went where nothing answers; NULL: none is known. */
+static const wg_finding *lost_request(const graph *g, unsigned core)
+{
+    const wg_device *dev = g->dev;
+    const wg_finding *last = NULL;
+    for (size_t i = 0; i < dev->findings; i++) {
+        const wg_finding *f = &dev->finding[i];
+        if (f->code == WG_F_NOC_NOWHERE && f->agent == core && f->tile == dev->tile->index && f->has_pc &&
+            (!last || f->cycle >= last->cycle))
+            last = f;
+    }
+    return last;
+}
+
+static void counter_edge(graph *g, unsigned core, bool own)
+{
+    const wg_node thing = node(WG_NODE_MEMORY, core);
+    const wg_finding *f = own ? lost_request(g, core) : NULL;
     char place[272];
-    if (!w)
-        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "nothing that can still act writes it");
-    else if (!w->cycle)
-        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "nobody writes it");
+    if (f)
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "no answer is to come: core %s's request%s was lost, %s",
+                         wg_agent_name_of(g->dev, core), at_place(g, core, f->pc, place, sizeof place), f->detail);
     else
-        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "%s%s wrote it last%s, in cycle %llu",
-                         w->agent <= WG_AGENT_CORE_T2 ? "core " : "", wg_agent_name_of(g->dev, w->agent),
-                         at_place(g, w->core, w->pc, place, sizeof place), (unsigned long long)w->cycle);
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0),
+                         own ? "no request that it counts is under way"
+                             : "no request of another tile that it counts is under way");
+}
+
+static void word_edges(graph *g, unsigned core, uint32_t address, const wg_poll_ending *ending, bool own_ram)
+{
+    const wg_node thing = node(WG_NODE_MEMORY, core);
+    bool own;
+    if (wg_hang_counter_remedy(address, &own))
+        counter_edge(g, core, own);
+    else if (own_ram && ending)
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "no other party can write core %s's own RAM",
+                         wg_agent_name_of(g->dev, core));
+    else if (!writers(g, core, address))
+        say_last_write(g, core, address);
 }
 
 void wg_hang_poll_edges(graph *g, unsigned core)
 {
     const wg_node from = node(WG_NODE_CORE, core), thing = node(WG_NODE_MEMORY, core);
+    wg_hang_core *out = &g->out->core[core];
     wg_poll_loop loop;
     wg_poll_ending ending = {0};
-    char wanted[80] = "", polled[112];
+    wg_poll_round round;
+    char wanted[80] = "", polled[WG_HANG_WORDS];
+    phrase p = {polled, sizeof polled, 0};
     uint32_t address = 0;
-    bool own;
-    const bool found = wg_poll_loop_find(g->dev->tile, core, g->out->core[core].info.pc, &loop);
+    unsigned which = 0;
+    const bool found = wg_poll_loop_find(g->dev->tile, core, out->info.pc, &loop);
     bool ends = found && wg_poll_loop_ends(&loop, &ending);
     if (found && !ends) {
         loop.own_ram = true;
         ends = wg_poll_loop_ends(&loop, &ending);
     }
-    g->out->core[core].poll_pc = ending.load.pc;
-    const bool known = ends || last_load(g, core, &address);
-    address = ends ? ending.load.address : address;
+    const bool one = ends && !ending.load.more && *until(&ending, wanted, sizeof wanted);
+    const bool by_round = !one && words_of_round(g, core, &round, &which);
+    const bool known = by_round || ends || last_load(g, core, &address);
+    if (found)
+        out->loop_from = loop.from, out->loop_to = loop.to;
+    out->poll_pc = by_round ? round.word[which].pc : ending.load.pc;
+    address = by_round ? round.word[which].address : ends ? ending.load.address : address;
     if (known && core >= WG_CORE_T0 && address - SEMAPHORE_WINDOW < 4 * WG_SEMAPHORES) {
-        semaphore_edges(g, core, (address - SEMAPHORE_WINDOW) / 4, ends ? &ending : NULL);
+        semaphore_edges(g, core, (address - SEMAPHORE_WINDOW) / 4, ends && !by_round ? &ending : NULL);
         return;
     }
-    g->out->core[core].polled = address;
+    out->polled = address;
+    if (by_round)
+        say_words(&p, &round);
+    else if (known)
+        polled_text(address, polled, sizeof polled);
     if (!known)
         wg_hang_edge_add(g, from, thing, "it loops and reads the same values each time");
-    else if (ends && *until(&ending, wanted, sizeof wanted))
-        wg_hang_edge_add(g, from, thing, "it polls %s%s", polled_text(address, polled, sizeof polled), wanted);
     else
-        wg_hang_edge_add(g, from, thing, "it polls %s and reads the same value each time",
-                         polled_text(address, polled, sizeof polled));
-    if (known && wg_hang_counter_remedy(address, &own))
-        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0),
-                         own ? "no request that it counts is under way"
-                             : "no request of another tile that it counts is under way");
-    else if (loop.own_ram && ends)
-        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "no other party can write core %s's own RAM",
-                         wg_agent_name_of(g->dev, core));
-    else if (!known || !writers(g, core, address))
+        wg_hang_edge_add(g, from, thing, "it polls %s%s", polled,
+                         one        ? wanted
+                         : by_round ? ""
+                                    : " and reads the same value each time");
+    if (known)
+        word_edges(g, core, address, ends ? &ending : NULL, found && loop.own_ram);
+    else
         say_last_write(g, core, address);
 }

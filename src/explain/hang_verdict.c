@@ -185,6 +185,9 @@ static const char *remedy(const wg_hang *out)
                                                   "reads it."
                                                 : "Hand the bank over to the Matrix Unit: UNPACR, or SETDVALID.";
     case WG_NODE_MEMORY:
+        if (strstr(out->edge[out->path[out->path_length - 1]].reason, "request") &&
+            strstr(out->edge[out->path[out->path_length - 1]].reason, " was lost, "))
+            return "Check the request's coordinates, and the NoC that they are meant for.";
         if (wg_hang_counter_remedy(out->core[thing.index].polled, &own))
             return wg_hang_counter_remedy(out->core[thing.index].polled, &own);
         if (out->circular)
@@ -256,8 +259,9 @@ static void explain_semaphore(const graph *g)
         }
         if (e->from.kind != WG_NODE_CORE || e->from.index >= WG_CORES)
             continue;
-        uint64_t since = g->history->near[e->from.index].since, from = g->history->was[semaphore][!value].from,
-                 to = g->history->was[semaphore][!value].to;
+        const wg_hang_core *c = &out->core[e->from.index];
+        const uint64_t since = wg_stalls_since(&g->history->stalls[e->from.index], c->loop_from, c->loop_to),
+                       from = g->history->was[semaphore][!value].from, to = g->history->was[semaphore][!value].to;
         /* The core must wait for the value that the semaphore no longer has. */
         const bool meant = value ? e->need == WG_NEEDS_GET && strstr(e->reason, " until it is 0;")
                                  : e->need == WG_NEEDS_POST && !strstr(e->reason, " at least ");

@@ -43,10 +43,13 @@ bool wg_poll_loop_load(const wg_poll_loop *l, uint32_t pc, uint32_t *address)
     return !(l->written >> (wg_rv_rs1(rv)) & 1);
 }
 
-/* What the loop loads there now; false: not known. */
-static bool value_at(const wg_poll_loop *l, uint32_t address, unsigned kind, uint32_t *value)
+bool wg_poll_is_own_ram(const wg_tile *t, unsigned core, uint32_t address)
 {
-    const wg_tile *t = l->t;
+    return address - OWN_RAM < t->spec->core[core].ram_bytes;
+}
+
+bool wg_poll_value(const wg_tile *t, unsigned core, uint32_t address, unsigned kind, uint32_t *value)
+{
     const uint32_t own = address - OWN_RAM;
     uint32_t rv = 0, aligned = address & ~3u;
     unsigned cb;
@@ -56,9 +59,9 @@ static bool value_at(const wg_poll_loop *l, uint32_t address, unsigned kind, uin
                                     wg_overlay_number(t->arch, popped ? WG_SR_DEST_BUF_START : WG_SR_DEST_BUF_SIZE));
     else if (aligned <= t->spec->l1_bytes - 4)
         memcpy(&rv, t->l1 + aligned, 4);
-    else if (own < t->spec->core[l->core].ram_bytes)
-        memcpy(&rv, (const uint8_t *)t->core[l->core].ram + (own & ~3u), 4);
-    else if (l->core >= WG_CORE_T0 && aligned - SEMAPHORE_WINDOW < 4 * WG_SEMAPHORES)
+    else if (own < t->spec->core[core].ram_bytes)
+        memcpy(&rv, (const uint8_t *)t->core[core].ram + (own & ~3u), 4);
+    else if (core >= WG_CORE_T0 && aligned - SEMAPHORE_WINDOW < 4 * WG_SEMAPHORES)
         rv = t->backend.sync.value[(aligned - SEMAPHORE_WINDOW) / 4];
     else
         return false;
@@ -71,18 +74,13 @@ static bool value_at(const wg_poll_loop *l, uint32_t address, unsigned kind, uin
     return true;
 }
 
-bool wg_poll_loop_is_own_ram(const wg_poll_loop *l, uint32_t address)
-{
-    return address - OWN_RAM < l->t->spec->core[l->core].ram_bytes;
-}
-
 /* A load of what others can change. The core's own RAM holds its variables, unless nothing else is polled. */
 static void load(wg_poll_loop *l, uint32_t pc, uint32_t rv, uint32_t address, uint32_t *value, wg_poll_load *from)
 {
     const unsigned kind = wg_rv_funct3(rv);
-    const bool known = value_at(l, address, kind, value);
-    if (l->own_ram || !wg_poll_loop_is_own_ram(l, address))
-        *from = (wg_poll_load){true, pc, address, 1u << (kind & 3), known ? *value : l->r[wg_rv_rd(rv)]};
+    const bool known = wg_poll_value(l->t, l->core, address, kind, value);
+    if (l->own_ram || !wg_poll_is_own_ram(l->t, l->core, address))
+        *from = (wg_poll_load){true, false, pc, address, 1u << (kind & 3), known ? *value : l->r[wg_rv_rd(rv)]};
 }
 
 /* Runs the loop's straight code up to `end`, so that its registers have the values of that place. */
@@ -107,6 +105,8 @@ static void run_to(wg_poll_loop *l, uint32_t end)
             else if (funct7 == 4 && wg_rv_funct3(rv) == 4) /* zext.h */
                 value = a & 0xFFFF;
             from = l->depends[rs1].used ? l->depends[rs1] : l->depends[rs2];
+            from.more |=
+                l->depends[rs1].used && l->depends[rs2].used && l->depends[rs1].address != l->depends[rs2].address;
             break;
         default: continue;
         }

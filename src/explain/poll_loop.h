@@ -15,6 +15,7 @@
 /* A load whose result a register depends on. */
 typedef struct wg_poll_load {
     bool used;
+    bool more; /* … and of other words, too */
     uint32_t pc, address, bytes, value;
 } wg_poll_load;
 
@@ -28,6 +29,10 @@ typedef struct wg_poll_loop {
     wg_poll_load depends[32];
 } wg_poll_loop;
 
+bool wg_poll_is_own_ram(const wg_tile *t, unsigned core, uint32_t address);
+/* What the core loads there now, with this funct3; false: not known. */
+bool wg_poll_value(const wg_tile *t, unsigned core, uint32_t address, unsigned kind, uint32_t *value);
+
 /* The innermost loop around the pc; false: none is found, or it calls functions. */
 bool wg_poll_loop_find(const wg_tile *t, unsigned core, uint32_t pc, wg_poll_loop *out);
 /* The address that an instruction of the loop loads from, if its register is set before the loop. */
@@ -40,7 +45,6 @@ typedef struct wg_poll_ending {
     wg_poll_load load; /* the one that decides */
 } wg_poll_ending;
 
-bool wg_poll_loop_is_own_ram(const wg_poll_loop *l, uint32_t address);
 /* False: not known. */
 bool wg_poll_loop_ends(wg_poll_loop *l, wg_poll_ending *out);
 

@@ -443,6 +443,8 @@ static void bank(wg_races *r, const wg_event *e)
                     : e->agent == WG_AGENT_UNPACK1 ? WG_RU_UNPACK1
                     : e->agent == WG_AGENT_MATRIX  ? WG_RU_MATRIX
                                                    : WG_RU_MISC;
+    r->bank_given[e->a & 3] += e->b != 0;
+    r->bank_party[e->a & 3] = e->b && i ? wg_race_insn_party(r, e->agent, e->thread, i, true, e->cycle) : 0;
     if (!i || !i->seq)
         return;
     wg_ref ref = wg_race_insn_ref(i, e->thread);

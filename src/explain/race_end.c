@@ -108,6 +108,22 @@ static void mutexes_kept(wg_races *r, uint64_t cycle)
     }
 }
 
+static void banks_kept(wg_races *r, uint64_t cycle)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        char place[32], why[200];
+        if (!r->bank_party[i])
+            continue;
+        snprintf(place, sizeof place, "Src%c bank %u", i < 2 ? 'A' : 'B', i & 1);
+        snprintf(why, sizeof why,
+                 "It was given to the Matrix Unit %u time%s, and the last time not given back: the next program would "
+                 "compute with its contents.",
+                 r->bank_given[i], r->bank_given[i] == 1 ? "" : "s");
+        wg_race_rule(r, WG_RACE_BANK_KEPT, 0, r->bank_party[i], cycle, place, why,
+                     "SETRWC or CLEARDVALID, or the bits of the last instruction that reads it, once for each time.");
+    }
+}
+
 static void words_left(wg_races *r, uint64_t cycle)
 {
     char place[80], why[120];
@@ -192,6 +208,7 @@ void wg_races_end(wg_races *r, uint64_t cycle, bool finished)
         return;
     semaphores_left(r, cycle);
     mutexes_kept(r, cycle);
+    banks_kept(r, cycle);
     words_left(r, cycle);
     requests_left(r, cycle);
 }

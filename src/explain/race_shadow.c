@@ -73,8 +73,25 @@ static bool share(wg_granule *g, const wg_actor *b, uint32_t mask, unsigned how)
     return false;
 }
 
+/* The same for those that it has. */
+static void share_reads(wg_granule *g)
+{
+    for (unsigned i = 0; i < g->cells; i++)
+        for (unsigned k = i + 1; k < g->cells;) {
+            wg_cell *a = &g->cell[i], *b = &g->cell[k];
+            if (a->k == b->k && a->unit == b->unit && !((a->how | b->how) & WG_TOUCH_WRITE)) {
+                a->mask |= b->mask;
+                drop(g, k);
+            } else {
+                k++;
+            }
+        }
+}
+
 static wg_cell *room(wg_races *r, wg_granule *g)
 {
+    if (g->cells == WG_CELLS)
+        share_reads(g);
     if (g->cells == WG_CELLS) {
         unsigned victim = 0;
         while (victim < WG_CELLS && g->cell[victim].how & WG_TOUCH_WRITE)

@@ -49,7 +49,7 @@ typedef struct spot {
     bool reached, same_place;
     bool home;          /* the load itself can be reached */
     bool counts;        /* a load of the location that belongs to the spin */
-    bool again, always; /* some path leads to one of those; all paths do */
+    bool again, always; /* some path leads to one of those; none leaves without it */
     value x[32];
     struct {
         int32_t at; /* from sp, as it was at the load */
@@ -434,25 +434,35 @@ static void find_places(struct wg_race_code *c, uint32_t address)
     }
 }
 
-/* Finds the places from which some path, and from which every path, leads to such a load. */
+/*
+ * Finds the places from which some path leads to such a load, and those from which none leaves without it: it may go round
+ * another load of the loop for as long as it likes.
+ */
 static void find_ways(struct wg_race_code *c)
 {
     for (unsigned at = 0; at < c->count; at++)
-        c->spot[at].again = c->spot[at].always = false;
+        c->spot[at].again = false;
     for (bool more = true; more;) {
         more = false;
         for (unsigned at = 0; at < c->count; at++) {
             spot *s = &c->spot[at];
-            bool again = false, always = s->next[0] >= 0 && (!is_branch(&s->i) || s->next[1] >= 0);
-            for (unsigned k = 0; k < 2; k++) {
-                if (s->next[k] < 0)
-                    continue;
-                const spot *n = &c->spot[s->next[k]];
-                again |= n->counts || n->again;
-                always &= n->counts || n->always;
-            }
-            more |= again != s->again || always != s->always;
+            bool again = false;
+            for (unsigned k = 0; k < 2; k++)
+                again |= s->next[k] >= 0 && (c->spot[s->next[k]].counts || c->spot[s->next[k]].again);
+            more |= again != s->again;
             s->again = again;
+        }
+    }
+    for (unsigned at = 0; at < c->count; at++)
+        c->spot[at].always = c->spot[at].again;
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned at = 0; at < c->count; at++) {
+            spot *s = &c->spot[at];
+            bool always = s->always;
+            for (unsigned k = 0; k < (is_branch(&s->i) ? 2u : 1u); k++)
+                always &= s->next[k] >= 0 && (c->spot[s->next[k]].counts || c->spot[s->next[k]].always);
+            more |= always != s->always;
             s->always = always;
         }
     }

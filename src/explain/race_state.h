@@ -116,7 +116,7 @@ enum {
     WG_INSNS = 2048, /* instructions remembered per thread */
     WG_PARENTS = 1024,
     WG_PARTIES = 16384,
-    WG_CELLS = 6, /* touches remembered per granule */
+    WG_CELLS = 8, /* touches remembered per granule */
     WG_MAX_RACES = 256,
     WG_SEM_LOG = 32,
     WG_FIFO_LOG = 32,
@@ -351,6 +351,8 @@ struct wg_races {
     unsigned checks;                         /* WG_CHECK_RACE … */
     uint64_t ended;                          /* 1 + the cycle in which the end was examined */
     uint32_t mutex_party[8];                 /* that holds it; 0: it is free */
+    uint32_t bank_party[4];                  /* that gave it to the Matrix Unit; 0: it is the unpackers' */
+    uint32_t bank_given[4];                  /* times that it was given to it */
     uint32_t noc_party[WG_K_RMT - WG_K_NOC]; /* party of the stream's last request */
     struct wg_race_init *init;               /* race_init.c; NULL: not requested */
     struct wg_race_marks *marks;             /* race_marks.c; likewise */

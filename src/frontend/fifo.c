@@ -46,9 +46,26 @@ static bool left_program(wg_tile *t, const wg_insn *insn)
     return true;
 }
 
+/* A slot that holds what reset leaves there. */
+static bool not_recorded(wg_tile *t, const wg_insn *insn)
+{
+    const wg_replay_state *r = &wg_frontend_of(t, insn->thread)->replay;
+    if (insn->word || !r->play_left || insn->parent != r->insn.id)
+        return false;
+    wg_findf(t, WG_F_REPLAY_EMPTY,
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread),
+                          .pc = insn->pc,
+                          .has_pc = insn->pc != 0,
+                          .word = r->insn.word,
+                          .has_word = true,
+                          .subject = r->play_at},
+             "slot %u", r->play_at);
+    return true;
+}
+
 void wg_insn_report(wg_tile *t, const wg_insn *insn)
 {
-    if (left_program(t, insn))
+    if (left_program(t, insn) || not_recorded(t, insn))
         return;
     const wg_isa_insn *record = wg_isa_decode(t->arch->id, insn->word);
     wg_finding f = {.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread),

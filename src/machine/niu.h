@@ -82,6 +82,8 @@ void wg_niu_update_irq(struct wg_tile *t, unsigned noc);
 
 /* Software wrote 1 to an initiator's NOC_CMD_CTRL. */
 void wg_niu_start(struct wg_tile *t, unsigned noc, unsigned initiator, unsigned agent, uint32_t pc);
+/* Reports software's coordinates that name no tile. */
+void wg_niu_check_place(struct wg_tile *t, unsigned noc, uint16_t place, wg_asker asker);
 /* Translates software's x | y << 6 to this NoC's coordinates, by the NIU's tables. */
 uint16_t wg_niu_translate(const struct wg_tile *t, unsigned noc, uint16_t place);
 void wg_niu_tick(struct wg_tile *t, unsigned noc);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/packet.h"
 #include "machine/stream.h"
 
 enum { WG_NIU_WORDS = 0x2000 / 4 }; /* four request initiators of 0x800 (WH 0x400) bytes */
@@ -36,6 +37,7 @@ typedef struct wg_niu_unit {
     struct {
         uint16_t targ, ret, targ_start, ret_start;
     } place[WG_NIU_INITIATORS]; /* x | y << 6 on this NoC */
+    wg_asker asker[WG_NIU_INITIATORS];
 } wg_niu_unit;
 
 typedef struct wg_niu_regs {

@@ -41,6 +41,12 @@ typedef enum wg_packet_flags {
     WG_PACKET_LAST = 1024        /* … the last one */
 } wg_packet_flags;
 
+/* Who gave the command of a request. */
+typedef struct wg_asker {
+    uint32_t pc;
+    uint8_t agent; /* a core with this pc, or a NIU */
+} wg_asker;
+
 typedef struct wg_packet {
     uint64_t at;           /* when it leaves; in an inbox: when its last flit has arrived */
     uint64_t order;        /* among packets of one cycle */
@@ -63,6 +69,7 @@ typedef struct wg_packet {
     uint32_t exclude;      /* broadcast: NOC_BRCST_EXCLUDE */
     uint32_t hops, waited; /* in an inbox: links taken, and cycles spent waiting for them */
     uint64_t left;         /* in an inbox: when it left */
+    wg_asker asker;        /* of the request, kept by its answer */
     uint32_t child, next;  /* links in heaps and queues; 0: none */
 } wg_packet;
 

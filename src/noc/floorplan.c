@@ -216,6 +216,11 @@ void wg_translation_of(const wg_floorplan *f, uint32_t harvested, unsigned noc, 
     }
 }
 
+bool wg_translation_sets(wg_arch_id arch, unsigned x, unsigned y)
+{
+    return x < translations[arch].used_x && y < translations[arch].used_y;
+}
+
 void wg_translate(const wg_translation *table, unsigned x, unsigned y, unsigned *to_x, unsigned *to_y)
 {
     *to_x = table->raw_rows >> (y & 31) & 1 ? x : table->x[x & 31];

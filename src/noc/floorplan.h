@@ -38,6 +38,8 @@ typedef struct wg_translation {
 } wg_translation;
 void wg_translation_of(const wg_floorplan *f, uint32_t harvested, unsigned noc, wg_translation *out);
 /* Translates to the NoC's own coordinates. */
+/* Does firmware set the entries of the tables for these coordinates? */
+bool wg_translation_sets(wg_arch_id arch, unsigned x, unsigned y);
 void wg_translate(const wg_translation *table, unsigned x, unsigned y, unsigned *to_x, unsigned *to_y);
 /* The translated coordinates that software prefers for a tile at NoC 0 coordinates: x | y << 6. */
 uint16_t wg_floorplan_logical(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y);

@@ -172,6 +172,8 @@ void wg_niu_start(wg_tile *t, unsigned noc, unsigned i, unsigned agent, uint32_t
     u->place[i].targ_start = wg_niu_translate(t, noc, targ.start);
     u->place[i].ret = wg_niu_translate(t, noc, ret.end);
     u->place[i].ret_start = wg_niu_translate(t, noc, ret.start);
+    u->asker[i] = (wg_asker){.pc = pc, .agent = (uint8_t)agent};
+    wg_niu_check_place(t, noc, is_write(ctrl) && !is_inline(ctrl) ? ret.end : targ.end, u->asker[i]);
     if (t->arch->noc.writes_back) {
         uint32_t targ_mid = reg(t, noc, i, WG_NIU_TARG_MID), ret_mid = reg(t, noc, i, WG_NIU_RET_MID);
         set_reg(t, noc, i, WG_NIU_TARG_MID, (targ_mid & ~UINT32_C(0xFFF0)) | (uint32_t)u->place[i].targ << 4);
@@ -316,8 +318,11 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     if (!t->boxes || t->box->outgoing >= WG_NOC_OUT) {
         if (has_data)
             wg_ring_until(ring, p->slot, self ? self_at : now);
-        note(t, WG_F_NOC_NOWHERE, p->noc, p->address, p->to,
-             t->boxes ? "more packets than a window holds" : "the tile stands alone: there is no other tile to reach");
+        wg_findf(t, WG_F_NOC_NOWHERE,
+                 wg_asker_finding(p->asker, (wg_finding){.subject = (uint32_t)p->address, .value = p->to}),
+                 "0x%llx of NoC %u: %s", (unsigned long long)p->address, p->noc,
+                 t->boxes ? "more packets than a window holds"
+                          : "the tile stands alone: there is no other tile to reach");
         return;
     }
     p->order = u->packets;
@@ -361,12 +366,13 @@ static void check_alignment(wg_tile *t, unsigned noc, uint64_t from, uint64_t to
                  "%u bytes from 0x%llx to 0x%llx", bytes, (unsigned long long)from, (unsigned long long)to);
 }
 
-static uint16_t destination(wg_tile *t, unsigned noc, uint16_t place, uint64_t address, const char *what)
+static uint16_t destination(wg_tile *t, unsigned noc, uint16_t place, uint64_t address, wg_asker asker,
+                            const char *what)
 {
     uint16_t to = tile_at(t, noc, place);
     if (to == UINT16_MAX)
         wg_findf(t, WG_F_NOC_NOWHERE,
-                 (wg_finding){.agent = (uint8_t)agent_of(noc), .subject = (uint32_t)address, .value = place},
+                 wg_asker_finding(asker, (wg_finding){.subject = (uint32_t)address, .value = place}),
                  "%s at (%u, %u) of NoC %u, 0x%llx: outside the grid", what, place & 63u, place >> 6 & 63u, noc,
                  (unsigned long long)address);
     return to;
@@ -441,13 +447,14 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
                    .tag = (uint8_t)(tag >> 10 & 15),
                    .data = reg(t, noc, i, wg_niu_map_of(t)->data),
                    .transaction = (uint64_t)own_tile(t) << 48 | (uint64_t)(noc & 1) << 47 | (u->transactions + 1),
-                   .flags = (uint16_t)(answer ? WG_PACKET_ANSWER : 0)};
+                   .flags = (uint16_t)(answer ? WG_PACKET_ANSWER : 0),
+                   .asker = u->asker[i]};
     spot to = data ? ret : targ;
     uint16_t end = data ? u->place[i].ret : u->place[i].targ,
              start = data ? u->place[i].ret_start : u->place[i].targ_start;
     if (ctrl & CTRL_BROADCAST) {
         broadcast_to(t, noc, i, ctrl, start, end, &p);
-        destination(t, noc, start, to.address, "a broadcast starts");
+        destination(t, noc, start, to.address, p.asker, "a broadcast starts");
     }
     if (ctrl & CTRL_LINKED)
         p.flags |= WG_PACKET_LINKED;
@@ -458,7 +465,7 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
                        (uint32_t)(ctrl & CTRL_BROADCAST && ctrl & CTRL_Y_MAJOR) << 24;
     if (u->linked && u->linked_to != whereto)
         note(t, WG_F_NOC_LINKED, noc, to.address, ctrl, "not where the transaction's first request went");
-    p.to = destination(t, noc, end, to.address, "a request");
+    p.to = destination(t, noc, end, to.address, p.asker, "a request");
     p.address = to.address;
     p.back = own_tile(t);
     if (read || data) {
@@ -536,7 +543,8 @@ bool wg_niu_overlay_send(wg_tile *t, wg_packet *p, uint16_t place, uint64_t sour
             return false;
         read_own(t, noc, source, t->box->ring[noc].bytes + p->payload, p->bytes);
     }
-    p->to = destination(t, noc, wg_niu_translate(t, noc, place), p->address, "a stream's packet");
+    p->asker = (wg_asker){.agent = (uint8_t)agent_of(noc)};
+    p->to = destination(t, noc, wg_niu_translate(t, noc, place), p->address, p->asker, "a stream's packet");
     p->back = own_tile(t);
     p->transaction = (uint64_t)own_tile(t) << 48 | (uint64_t)noc << 47 | ++u->transactions;
     if (p->to != UINT16_MAX)
@@ -594,7 +602,8 @@ static void answer(wg_tile *t, uint32_t entry, wg_packet_kind kind, uint32_t dat
                      .kind = (uint8_t)kind,
                      .noc = (uint8_t)noc,
                      .tag = p->tag,
-                     .channel = p->channel};
+                     .channel = p->channel,
+                     .asker = p->asker};
     if (box->last_answer[noc])
         box->pool[box->last_answer[noc]].next = entry;
     else

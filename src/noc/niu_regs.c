@@ -261,6 +261,19 @@ uint16_t wg_niu_translate(const wg_tile *t, unsigned noc, uint16_t place)
     return (uint16_t)(to_x | to_y << 6);
 }
 
+/* An entry of the table leads nowhere if neither firmware nor software has set it. */
+void wg_niu_check_place(wg_tile *t, unsigned noc, uint16_t place, wg_asker asker)
+{
+    const unsigned x = place & 63, y = place >> 6 & 63, to = wg_niu_translate(t, noc, place);
+    const bool beyond = (x > 31 && (to & 63) != x) || (y > 31 && to >> 6 != y), unset_x = !wg_translation_sets(t->arch->id, x & 31, 0) && !(to & 63),
+               unset_y = !wg_translation_sets(t->arch->id, 0, y & 31) && !(to >> 6 & 63);
+    if (!(t->regions.niu.word[noc & 1][WG_NIU_CFG_0 / 4] >> 14 & 1) || (!beyond && !unset_x && !unset_y))
+        return;
+    wg_findf(t, WG_F_NOC_COORDINATES, wg_asker_finding(asker, (wg_finding){.subject = place, .value = to}),
+             "(%u, %u) of NoC %u: %s; the request goes to (%u, %u)", x, y, noc,
+             beyond ? "only the low five bits count" : "the translation has no such entry", to & 63, to >> 6 & 63);
+}
+
 static void set_table(wg_tile *t, unsigned noc, uint32_t offset, const uint8_t entries[32])
 {
     uint32_t *w = &t->regions.niu.word[noc][offset / 4];

@@ -20,6 +20,14 @@ void wg_find(wg_tile *t, wg_finding_code code, const wg_finding *f);
 
 #define WG_FIND(t, code, agent_, ...) wg_find((t), (code), &(wg_finding){.agent = (uint8_t)(agent_), __VA_ARGS__})
 /* As wg_find(), with a formatted detail. */
+/* A finding about a request counts for who gave the command. */
+static inline wg_finding wg_asker_finding(wg_asker asker, wg_finding f)
+{
+    f.agent = asker.agent;
+    f.pc = asker.pc;
+    f.has_pc = asker.agent <= WG_AGENT_CORE_T2;
+    return f;
+}
 void wg_findf(wg_tile *t, wg_finding_code code, wg_finding f, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -167,13 +167,13 @@ bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core)
     return draw(t->seed, core, n) % period == 0;
 }
 
-/* The line has changed in L1: reports the access if these bytes have. */
+/* The line has changed in L1: reports the access if these bytes have, unless it polls, and looks again behind a fence. */
 static void report_stale(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint32_t value)
 {
     uint32_t line[4];
     wg_l1_read(t, address & ~(uint32_t)(WG_L1_LINE - 1), WG_L1_LINE, line);
     uint32_t real = wg_load_value(line, address, size);
-    if (real != value)
+    if (real != value && !wg_lsu_looks_again(t, core, address, size, pc, value))
         wg_findf(t, WG_F_CORE_STALE_L0,
                  (wg_finding){.agent = (uint8_t)core, .pc = pc, .has_pc = true, .subject = address, .value = value},
                  "0x%08x read as 0x%x; L1 holds 0x%x", address, value, real);

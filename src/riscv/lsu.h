@@ -109,6 +109,8 @@ void wg_l0_drop_line(wg_core_run *run, uint32_t address);
 void wg_l0_fill(wg_core_run *run, const wg_load *l);
 /* One request through the L0 cache: does it trigger the periodic flush? */
 bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core);
+/* recheck.c: does a stale value, loaded at the pc, only make the core poll once more? */
+bool wg_lsu_looks_again(const wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint32_t value);
 
 /* The instruction's entry in the retire queue is filled in `done`; younger ones follow in order. */
 static inline void wg_fill_retire(wg_core_run *run, uint64_t number, uint64_t done)

@@ -151,24 +151,33 @@ static chain chain_from(const wg_party *all, size_t count, const wg_party *p)
     return c;
 }
 
-/* Programs on tiles that have ended, too, and have never sent anything to the one that waits. */
-static void say_silent(const wg_party *all, size_t count, const chain *c, wg_text *out)
+/*
+ * Programs on tiles that have ended: all of them, or those that have ended, too, and have never sent anything to the one that
+ * waits.
+ */
+static void say_ended(const wg_party *all, size_t count, const chain *c, wg_text *out)
 {
     enum { NAMED = 4 };
     const wg_party *last = c->step[c->steps - 1], *waits = c->steps > 1 ? c->step[c->steps - 2] : NULL;
-    unsigned silent = 0;
-    for (size_t i = 0; waits && last->alone && c->ends == STOPPED && i < count; i++) {
+    const bool silent = waits && last->alone && c->ends == STOPPED;
+    unsigned said = 0;
+    for (size_t i = 0; (silent || c->ends == KNOT) && i < count; i++) {
         const wg_party *q = &all[i];
-        if (q->state != WG_PARTY_STOPPED || q == last || q->sends_to[waits->tile / 32] >> waits->tile % 32 & 1)
+        if (q->state != WG_PARTY_STOPPED ||
+            (silent && (q == last || q->sends_to[waits->tile / 32] >> waits->tile % 32 & 1)))
             continue;
-        if (silent++ < NAMED)
-            wg_textf(out, "%s%s", silent > 1 ? ", " : "; also ended, and never sent anything there: ", q->name);
+        if (said++ < NAMED)
+            wg_textf(out, "%s%s",
+                     said > 1 ? ", "
+                     : silent ? "; also ended, and never sent anything there: "
+                              : "; ended: ",
+                     q->name);
     }
-    if (silent > NAMED)
-        wg_textf(out, " and %u more", silent - NAMED);
+    if (said > NAMED)
+        wg_textf(out, " and %u more", said - NAMED);
 }
 
-/* Nobody has sent anything to those that wait: all of them, if there are several. */
+/* Nobody has sent anything to those that wait: all of them, if there are several, or if other programs have ended. */
 static chain knot(const wg_party *all, size_t count)
 {
     chain c = {.ends = KNOT};
@@ -179,7 +188,7 @@ static chain knot(const wg_party *all, size_t count)
             return (chain){.ends = NOTHING}; /* that tile's own verdict says more */
         c.ended |= all[i].state == WG_PARTY_STOPPED;
     }
-    return c.steps > 1 ? c : (chain){.ends = NOTHING};
+    return c.steps > 1 || (c.steps && c.ended) ? c : (chain){.ends = NOTHING};
 }
 
 /*
@@ -246,8 +255,11 @@ static void cause(const wg_party *all, size_t count, const chain *c, wg_text *ou
         break;
     case CIRCLE: wg_textf(out, "They wait for each other in a circle: "); break;
     case KNOT:
-        wg_textf(out, "%u tiles wait for what nothing on the same tile can still do, %s: ", c->steps,
-                 c->ended ? "and the programs on all others have ended" : "and no other tile runs a program");
+        if (c->steps > 1)
+            wg_textf(out, "%u tiles wait for what nothing on the same tile can still do, ", c->steps);
+        else
+            wg_textf(out, "A tile waits for what nothing on it can still do, ");
+        wg_textf(out, "and %s: ", c->ended ? "the programs on all others have ended" : "no other tile runs a program");
         break;
     case NOTHING: break;
     }
@@ -277,13 +289,15 @@ static void verdict(const wg_party *all, size_t count, const chain *c, wg_text *
                                            [ABSENT] = "Give that end a program that sends it, or do not wait for it.",
                                            [CIRCLE] = "Send something on one of these tiles before the first wait.",
                                            [KNOT] = "Let one of them send what another waits for before its own wait."};
+    const bool alone = c->ends == KNOT && c->steps == 1;
     cause(all, count, c, out);
     for (unsigned i = 0; i < c->steps; i++) {
         wg_textf(out, "%s", i ? "; " : "");
         step_text(c->step[i], c->by_link[i], out);
     }
-    say_silent(all, count, c, out);
-    wg_textf(out, ". %s", remedies[c->ends]);
+    say_ended(all, count, c, out);
+    wg_textf(out, ". %s",
+             alone ? "Let one of those that have ended send it first, or do not wait for it." : remedies[c->ends]);
 }
 
 void wg_parties_verdict(const wg_party *party, size_t parties, wg_text *out)

@@ -84,6 +84,9 @@ int main(void)
         do
             fence();
         while (FLAG8[0x100 * i] != 1);
+#elif IDIOM == 14
+    while (!(FLAG[0x40] == 1 && *FLAG == 1 && FLAG[1] == 0))
+        fence();
 #elif IDIOM == 100
     if (*FLAG != 1)
         fence();
@@ -105,6 +108,9 @@ int main(void)
         if (*(volatile uint32_t *)0x80200 > 3)
             break;
     }
+#elif IDIOM == 105
+    while (FLAG[0x40] != 1) /* looks at FLAG, but waits for another word */
+        (void)*FLAG, fence();
 #endif
     uint32_t got = *DATA;
     __asm__ volatile("andi %0, %0, 0" : "+r"(got));

@@ -284,6 +284,11 @@ def limits(work):
     check("until", status == 0 and result["result"] == "until" and result["cycles"] % 100 == 0, out)
     status, out, _ = run(work, "tiles:\n  - at: [1, 2]\n" + spin)
     check("parked", status == 0, out)
+    # j 0x100; there it calls 0x200, and zeros lead to 0x800: j 0x100
+    away = ("    release: [b]\n    load:\n      - {address: 0, words: [0x1000006f]}\n"
+            "      - {address: 0x100, words: [0x200000e7]}\n      - {address: 0x800, words: [0x901ff06f]}\n")
+    status, out, _ = run(work, "tiles:\n  - at: [1, 2]\n" + away)
+    check("zeros that lead back", status == 2 and "stopped by a finding" in out and "core-left-program" in out, out)
 
 
 def host_memory_and_images(work):

@@ -429,6 +429,16 @@ def a_jump_to_nowhere_is_one_finding(d):
 
 
 @test
+def zeros_that_lead_back_end_the_run(d):
+    """Core T1 calls 0, and runs through zeros into its own program, forever."""
+    text = ".core T1\n li sp, 0xFFB00800\n1: jalr ra, 0(zero)\n j 1b\n"
+    for arch in ("bh", "wh"):
+        r = run("run", "--arch", arch, program(d, text), status=2)
+        assert "stopped by a finding after" in r.stdout and r.stdout.count("core-left-program at") == 1, r.stdout
+        assert "called from here" in r.stdout and "p.tasm:3" in r.stdout, r.stdout
+
+
+@test
 def the_limit_shows_the_state(d):
     text = ".core B\n1: addi a1, a1, 1\n j 1b\n.thread 0\n ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO\n ttnop\n"
     r = run("run", "--max-cycles", "3000", program(d, text), status=5)

@@ -6,7 +6,7 @@
     phases E-G    places that take an instruction off a gate and advance the frontend: two, plain and fast
     shortcuts     lines of src/fast: at most 4,500; of what the frontend exports to it alone, frontend/unobserved.h: at most 240
     functions     at most 100 lines
-    files         at most 800 lines
+    files         at most 800 lines; none that patch or a merge leaves behind
 """
 import ast
 import pathlib
@@ -138,6 +138,13 @@ def phases(root, sources):
     return found
 
 
+def leftovers(root):
+    """Files of patch and of merges that were committed by mistake; build directories are not part of the tree."""
+    folders = [d for d in root.iterdir() if d.is_dir() and not d.name.startswith((".", "build"))]
+    return [f"{p.relative_to(root).as_posix()}: left behind by patch or a merge" for d in folders for p in sorted(d.rglob("*"))
+            if p.suffix in (".orig", ".rej") or re.search(r"\.(BACKUP|BASE|LOCAL|REMOTE)\.", p.name)]
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     kinds = (".c", ".h", ".inc", ".def", ".py", ".js")
@@ -145,7 +152,7 @@ def main():
                    if p.suffix in kinds and p.is_file())
     sources = [p for p in files if p.is_relative_to(root / "src") and p.suffix in (".c", ".h")]
     fast = sum(p.read_text().count("\n") for p in sources if p.is_relative_to(root / "src/fast"))
-    found = sizes(root, files) + executors(root, sources) + phases(root, sources)
+    found = sizes(root, files) + executors(root, sources) + phases(root, sources) + leftovers(root)
     exported = (root / EXPORTED).read_text().count("\n")
     header = (root / "src/machine/fast.h").read_text().count("\n")
     print(f"src/fast: {fast} lines; besides, {EXPORTED}: {exported}, src/machine/fast.h: {header}")
