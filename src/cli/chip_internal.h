@@ -89,7 +89,8 @@ char *wg_chip_name(const char *path, const wg_chip_tile *t, const unsigned *chip
 /* chip_report.c: the exit status, and the report in all its forms. */
 int wg_chip_status(wg_chip_run *r);
 void wg_chip_report_text(wg_chip_run *r, int status, wg_text *out);
-void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out);
+/* `error`: what could not be written; NULL: nothing was. */
+void wg_chip_report_json(wg_chip_run *r, int status, const wg_text *error, wg_text *out);
 /* Parts of the report for one chip: findings and tiles. */
 void wg_chip_tiles_text(wg_chip_run *r, wg_text *out);
 void wg_chip_tiles_json(wg_chip_run *r, wg_json *j);

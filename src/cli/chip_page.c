@@ -174,7 +174,7 @@ static bool data_json(wg_chip_run *r, int status, wg_text *out, wg_text *error)
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
-    wg_chip_report_json(r, status, &run);
+    wg_chip_report_json(r, status, NULL, &run);
     wg_path_sentence(&(wg_profiled){r->profiled, (unsigned)r->tiles}, r->profiled[0]->costs->from, to, &sentence);
     wg_json_open(j, NULL, '{');
     wg_json_raw(j, "run", wg_text_of(&run));

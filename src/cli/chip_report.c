@@ -3,6 +3,7 @@
  * The report of a run of a chip file: what ended it, then tile by tile findings, races, hangs and the output of
  * observers.
  */
+#include "cli/commands.h"
 #include "cli/cluster_hang.h"
 #include "cli/metal_run.h"
 #include "cli/waits.h"
@@ -142,7 +143,7 @@ static void tile_json(wg_chip_run *r, unsigned x, unsigned y, wg_json *j)
     wg_json_close(j, '}');
 }
 
-void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
+void wg_chip_report_json(wg_chip_run *r, int status, const wg_text *error, wg_text *out)
 {
     static const char *const ended[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
     wg_json json = {.out = out}, *j = &json;
@@ -163,6 +164,8 @@ void wg_chip_report_json(wg_chip_run *r, int status, wg_text *out)
     wg_chip_profile_json(r, j);
     if (r->waits)
         wg_report_waits_json(r->waits, j);
+    if (error && error->size)
+        wg_error_member(j, error);
     wg_json_close(j, '}');
 }
 

@@ -700,14 +700,19 @@ int wg_chip_finish(wg_chip_run *r, wg_run_result *result, wg_text *out, wg_text 
         return WG_EXIT_ERROR;
     const bool read = wg_metal_end(r, error);
     const int status = wg_chip_status(r);
+    wg_text page = {0};
+    result->cycles = wg_grid_cycle(r->grid);
+    /* Files first: the report says what could not be written. */
+    const bool paged = r->args->command != WG_CMD_REPORT || wg_chip_page(r, status, &page, error);
+    const bool written = read && wg_chip_images(r, true, error) && wg_chip_sarif(r, status, result->sarif, error);
+    const int ends = paged && written ? status : WG_EXIT_ERROR;
     if (r->args->value[WG_OPT_JSON])
-        wg_chip_report_json(r, status, out);
+        wg_chip_report_json(r, ends, error, out);
     else
         wg_chip_report_text(r, status, out);
-    result->cycles = wg_grid_cycle(r->grid);
-    const bool paged = r->args->command != WG_CMD_REPORT || wg_chip_page(r, status, out, error);
-    const bool written = read && wg_chip_images(r, true, error) && wg_chip_sarif(r, status, result->sarif, error);
-    return paged && written ? status : WG_EXIT_ERROR;
+    wg_text_add(out, wg_text_of(&page), page.size);
+    wg_text_free(&page);
+    return ends;
 }
 
 int wg_run_chip(const wg_args *given, wg_run_result *result, wg_text *out, wg_text *error)

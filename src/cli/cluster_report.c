@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/commands.h"
 #include "cli/cluster_hang.h"
 #include "arch/arch.h"
 #include "cli/cluster_run.h"
@@ -190,7 +191,7 @@ static size_t sort_parties(whole *w)
 
 static const wg_party *parties_of(const whole *w) { return (const void *)w->parties.data; }
 
-static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, wg_text *out)
+static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, const wg_text *error, wg_text *out)
 {
     static const char *const ended[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
     wg_json json = {.out = out}, *j = &json;
@@ -242,6 +243,8 @@ static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, wg_text *out
     wg_json_close(j, ']');
     if (r->ended == WG_ENDED_HUNG)
         wg_parties_verdict_json(parties_of(w), sort_parties(w), j);
+    if (error->size)
+        wg_error_member(j, error);
     wg_json_close(j, '}');
 }
 
@@ -341,11 +344,12 @@ bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error)
         ok = read_part(r->ranks ? &all[i] : &mine, &w);
     r->status = w.status;
     if (ok && reports) {
+        ok = write_sarif(r, &w, error); /* first: the report says what could not be written */
+        r->status = ok ? r->status : WG_EXIT_ERROR;
         if (json)
-            report_json(r, &w, hash, out);
+            report_json(r, &w, hash, error, out);
         else
             report_text(r, &w, out);
-        ok = write_sarif(r, &w, error);
     }
     if (!ok && !error->size)
         wg_textf(error, "waitgate: the report could not be put together\n");

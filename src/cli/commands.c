@@ -16,12 +16,17 @@
 
 int wg_session_finish(wg_session *s, wg_run_result *result, wg_text *out, wg_text *error)
 {
-    int status = wg_report_run(s, out);
+    int status = wg_report_status(s);
+    wg_text page = {0};
     wg_session_result(s, result);
-    if (s->args->command == WG_CMD_REPORT && !wg_page_write(s, status, out, error))
+    /* Files first: the report says what could not be written. */
+    if (s->args->command == WG_CMD_REPORT && !wg_page_write(s, status, &page, error))
         status = WG_EXIT_ERROR;
     if (!wg_session_dump(s, error) || !wg_session_sarif(s, status, error))
         status = WG_EXIT_ERROR;
+    wg_report_run(s, status, error, out);
+    wg_text_add(out, wg_text_of(&page), page.size);
+    wg_text_free(&page);
     return status;
 }
 

@@ -197,7 +197,7 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
     wg_text run = {0}, sentence = {0}, hang = {0};
     wg_page_boxes b = {.j = j};
     uint64_t from = shown_from(s), to = s->costs->to;
-    wg_report_json(s, status, &run);
+    wg_report_json(s, status, NULL, &run);
     wg_profile_sentence(s, &sentence);
     wg_json_open(j, NULL, '{');
     wg_json_raw(j, "run", wg_text_of(&run));

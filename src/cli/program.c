@@ -232,9 +232,9 @@ char *wg_program_report(wg_program *p, bool json)
     if (p->cluster)
         ok = wg_cluster_report(p->cluster, &out, &error);
     else if (!p->chip)
-        wg_report_run(&p->s, &out);
+        wg_report_run(&p->s, wg_report_status(&p->s), NULL, &out);
     else if (json)
-        wg_chip_report_json(p->chip, p->status, &out);
+        wg_chip_report_json(p->chip, p->status, NULL, &out);
     else
         wg_chip_report_text(p->chip, p->status, &out);
     wg_text_free(&error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of a run, for people and for programs. The JSON has a schema number; fields are only ever added. */
+#include "cli/commands.h"
 #include "cli/session.h"
 #include "arch/arch.h"
 #include "cli/waits.h"
@@ -51,7 +52,7 @@ const char *wg_check_reason(wg_session *s, const wg_finding *f)
 }
 
 /* When several apply: 3, then 1, 5, 2, 4. An expected finding is not a failure. */
-static int status_of(wg_session *s)
+int wg_report_status(wg_session *s)
 {
     bool findings = false;
     if (s->ended == WG_ENDED_INTERRUPT)
@@ -502,7 +503,7 @@ void wg_report_cores_json(wg_session *s, wg_json *j)
     wg_json_close(j, ']');
 }
 
-void wg_report_json(wg_session *s, int status, wg_text *out)
+void wg_report_json(wg_session *s, int status, const wg_text *error, wg_text *out)
 {
     wg_json json = {.out = out}, *j = &json;
     wg_json_open(j, NULL, '{');
@@ -547,17 +548,17 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
         wg_report_what_if_json(s, j);
     if (s->waits)
         wg_report_waits_json(s->waits, j);
+    if (error && error->size)
+        wg_error_member(j, error);
     wg_json_close(j, '}');
 }
 
-int wg_report_run(wg_session *s, wg_text *out)
+void wg_report_run(wg_session *s, int status, const wg_text *error, wg_text *out)
 {
-    int status = status_of(s);
     if (s->args->value[WG_OPT_JSON])
-        wg_report_json(s, status, out);
+        wg_report_json(s, status, error, out);
     else
         report_text(s, status, out);
-    return status;
 }
 
 void wg_session_result(wg_session *s, wg_run_result *result)

@@ -293,9 +293,11 @@ void wg_page_free(struct wg_page *page);
 bool wg_check_expectations(wg_session *s);
 
 /* report.c: the report. Returns the exit status. */
-int wg_report_run(wg_session *s, wg_text *out);
+int wg_report_status(wg_session *s);
+/* `error`: what could not be written; NULL: nothing was. */
+void wg_report_run(wg_session *s, int status, const wg_text *error, wg_text *out);
 const char *wg_ended_name(wg_ended ended);
-void wg_report_json(wg_session *s, int status, wg_text *out);
+void wg_report_json(wg_session *s, int status, const wg_text *error, wg_text *out);
 void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out);
 void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, const char *key); /* NULL: in an array */
 void wg_report_cores_json(wg_session *s, wg_json *j);

@@ -268,9 +268,9 @@ char *wg_watch_profile(wg_watch *w, bool json)
         return NULL;
     wg_session *s = &w->run.tile[0].s;
     if (json && w->device)
-        wg_report_json(s, WG_EXIT_DONE, &out);
+        wg_report_json(s, WG_EXIT_DONE, NULL, &out);
     else if (json)
-        wg_chip_report_json(&w->run, WG_EXIT_DONE, &out);
+        wg_chip_report_json(&w->run, WG_EXIT_DONE, NULL, &out);
     else if (w->device)
         wg_report_profile(s, &out);
     else
@@ -297,9 +297,9 @@ char *wg_watch_statistics(wg_watch *w, bool json)
     if (!w->stats || !w->ended || !w->run.tiles)
         return NULL;
     if (json && w->device)
-        wg_report_json(&w->run.tile[0].s, WG_EXIT_DONE, &out);
+        wg_report_json(&w->run.tile[0].s, WG_EXIT_DONE, NULL, &out);
     else if (json)
-        wg_chip_report_json(&w->run, WG_EXIT_DONE, &out);
+        wg_chip_report_json(&w->run, WG_EXIT_DONE, NULL, &out);
     for (size_t i = 0; !json && i < w->run.tiles; i++) {
         if (!w->device)
             wg_textf(&out, "%s\n", w->run.tile[i].name);

@@ -104,6 +104,20 @@ def others(folder):
 
 
 @test
+def files_that_cannot_be_written(folder):
+    """The report says so: its status is that of the command, and it has the error."""
+    gone = folder / "no/such"
+    (folder / "chip.yaml").write_text("arch: bh\nmax-cycles: 10\ntiles:\n  - at: [1, 2]\n")
+    (folder / "cluster.yaml").write_text("topology: p300\n")
+    for kind, *words in (("run", "run", "--dump", f"0x1000:4={gone}", "examples/core.tasm"), ("run", "report", "--output", gone, "examples/hello.tasm"),
+                         ("run", "check", "--sarif", gone, "examples/hello.tasm"), ("chip", "run", "--sarif", gone, folder / "chip.yaml"),
+                         ("chip", "report", "--output", gone, folder / "chip.yaml"), ("cluster", "run", "--sarif", gone, folder / "cluster.yaml"),
+                         ("test", "test", "--junit", gone, "examples/hello.tasm")):
+        said = valid(kind, *words)
+        assert said["status"] == 6 and "No such file" in said["error"], (words, said)
+
+
+@test
 def tables(folder):
     """What is printed as a page is available as JSON, too: the same instructions, constants and exceptions."""
     def rows(page, head):
