@@ -112,9 +112,6 @@ static const char *why(const estimator_run *r, bool all)
         return "in which order the tiles begin is not known, and neighbouring rows of the card disagree";
     if (r->mechanism)
         return "a multicast goes before the answers to earlier ones on links that they share";
-    if (r->arch == WG_ARCH_WH && r->memory && !r->read && r->bytes == 64)
-        return "Wormhole's DRAM takes 65 cycles for each of many 64-byte writes to one place, 25 for 128 bytes; not "
-               "understood";
     if (r->memory)
         return "which NoC the row was measured on is not said; requests at one bank";
     if (r->arch == WG_ARCH_WH && r->read && !r->stateful)
@@ -169,8 +166,8 @@ static void line(struct wg_silicon *s, char **field, void *user)
         one_row *to = new_row(all);
         *to = (one_row){.run = r, .card = card, .why = why(&r, strstr(field[PATTERN], "all") != NULL)};
         to->group = paths ? "paths" : "estimator";
-        snprintf(to->name, sizeof to->name, "%s%s%s%s%s, %u x %u x %u B", r.memory ? field[MEMORY] : field[PATTERN],
-                 r.memory ? strchr(field[PATTERN], '_') : names[r.mechanism], r.stateful ? " state" : "",
+        snprintf(to->name, sizeof to->name, "%s%s%s%s%s%s%s, %u x %u x %u B", r.memory ? field[MEMORY] : "",
+                 r.memory ? " " : "", field[PATTERN], r.memory ? "" : names[r.mechanism], r.stateful ? " state" : "",
                  r.loopback ? " loop" : "", r.single && number(field[SAME_AXIS]) ? " axis" : "", r.subordinates,
                  r.transactions, r.bytes);
     }

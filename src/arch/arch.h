@@ -86,6 +86,7 @@ typedef struct wg_timing {
     uint16_t dram_write_rate;  /* … and written */
     uint16_t dram_latency;     /* request at the DRAM tile to its data */
     uint16_t dram_request;     /* a channel begins at most one read in this many tenths of a cycle */
+    uint16_t dram_partial;     /* tenths of a cycle that a channel takes for a write below noc.dram_line; 0: as for others */
     uint8_t dram_queue;        /* requests that a DRAM tile's NIU accepts before a channel begins them; 0: all */
     uint16_t dram_answer;      /* start of a write in a channel to its answer */
     uint16_t eth_rate;         /* bytes on an Ethernet link in ten cycles */
@@ -163,6 +164,7 @@ struct wg_arch {
         uint16_t flit_bytes;    /* a packet is one flit of header and up to 256 of data */
         uint16_t stride;        /* between the NIU's request initiators */
         uint8_t buffer_flits;   /* of one packet in one router */
+        uint8_t dram_line;      /* a DRAM channel writes this many bytes at once */
         uint8_t dram_alignment; /* addresses in DRAM and L1 must be equal modulo this */
         bool wide_addresses;    /* coordinates have separate words, addresses 64 bits */
         bool inline_to_l1;      /* inline writes to L1 are safe */

@@ -136,6 +136,7 @@ const wg_arch wg_arch_wh = {
             .posted_atomics = true,
             .stride = 0x400,
             .buffer_flits = 15,
+            .dram_line = 128,
             .dram_alignment = 32,
             .inline_to_l1 = true,
             .writes_back = true},
@@ -151,7 +152,8 @@ const wg_arch wg_arch_wh = {
      * noc_reserve, noc_pause: as in bh.c, on 605 and 216 rows. noc_data_pause: inferred from 140 rows of long reads over NoC
      * 1, which take 11 % more cycles than they have flits; rows of another card over NoC 0 do not. DRAM rates: documented as
      * 24 bytes per cycle and channel; measured on seven rows of one channel each, 1 to 64 readers or writers. dram_queue: as
-     * in bh.c, on five rows of 4 to 64 readers. eth_rate: 100 Gbit/s, documented; measured on four rows of packets of 1 to 8
+     * in bh.c, on five rows of 4 to 64 readers. dram_partial: measured on five rows of one to 256 writes of 64 bytes at one
+     * channel; writes of 128 bytes take no longer there than software needs to issue them. eth_rate: 100 Gbit/s, documented; measured on four rows of packets of 1 to 8
      * KiB. eth_latency: measured on eight rows of round trips between two cores, 16 to 8,192 bytes.
      */
     .timing = {[WG_PROFILE_DOCUMENTED] =
@@ -162,6 +164,6 @@ const wg_arch wg_arch_wh = {
                           .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
                           .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
                           .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9, .noc_data = 38, .noc_ack = 27,
-                          .dram_rate = 222, .dram_write_rate = 214, .dram_queue = 32, .eth_rate = 125,
-                          .eth_latency = 390)},
+                          .dram_rate = 222, .dram_write_rate = 214, .dram_partial = 652, .dram_queue = 32,
+                          .eth_rate = 125, .eth_latency = 390)},
 };

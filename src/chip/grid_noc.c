@@ -208,6 +208,8 @@ static uint64_t memory_done(wg_grid *g, const wg_packet *p, uint64_t *begins)
     uint64_t answers = (reads ? time->noc_data : time->noc_ack) - 1u; /* as for L1 */
     uint64_t *free = &g->channel_free[channel_of(g, p)],
              takes = p->bytes * UINT64_C(100) / (reads ? time->dram_rate : time->dram_write_rate);
+    if (p->kind == WG_PACKET_WRITE && p->bytes < g->arch->noc.dram_line && takes < time->dram_partial)
+        takes = time->dram_partial;
     uint64_t start = (p->at + answers + (reads ? time->dram_latency : 0)) * 10;
     if (start < *free)
         start = *free;

@@ -26,7 +26,7 @@ static const struct group {
         {"noc", {{"noc_niu", 0}, {"noc_hop", 0}, {"noc_reserve", 0}, {"noc_read", 0}, {"noc_data", 0}, {"noc_ack", 0}}},
     [WG_COST_DRAM] =
         {"dram",
-         {{"dram_rate", 1}, {"dram_write_rate", 1}, {"dram_latency", 0}, {"dram_request", 0}, {"dram_answer", 0}}},
+         {{"dram_rate", 1}, {"dram_write_rate", 1}, {"dram_latency", 0}, {"dram_request", 0}, {"dram_partial", 0}, {"dram_answer", 0}}},
     [WG_COST_L1] = {"l1", {{"path[L1]", 0}, {"atomic_extra", 0}, {"narrow_write", 0}}},
     [WG_COST_SYNC] = {"sync",
                       {{"path[SYNC]", 0}, {"sync_extra", 0}, {"path[MAILBOX_READ]", 0}, {"path[MAILBOX_WRITE]", 0}}},
