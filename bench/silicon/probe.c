@@ -367,8 +367,8 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
 /* ---- rows ----------------------------------------------------------------------------------------------------------
  */
 
-/* A burst of at most this many instructions is a row of the group `cold`: all its cycles. */
-enum { RUNS = 64, SHORTEST = 32 };
+/* A burst of at most this many instructions, or of none, is a row of the group `cold`. */
+enum { RUNS = 64, SHORTEST = 16 };
 #define COLD "code that runs once: what the compiler put around it, and where it lies in the cache, is not known"
 #define BEYOND "more than the scatter of 6 to 23 cycles that the benchmark's page names; not explained"
 
@@ -383,7 +383,6 @@ typedef struct reading {
     const probe_set *set;
     one_run *runs;
     unsigned count;
-    double half; /* the card's cycles of the previous line's burst, half as long */
 } reading;
 
 static double slope_of(const uint32_t point[])
@@ -453,9 +452,8 @@ static void line(struct wg_silicon *s, char **field, void *user)
     }
     const probe *of = &o->phase->probes[p];
     char name[64];
-    double model, card = atof(field[6]), half = r->half;
-    bool whole = false;
-    r->half = card;
+    double model, card = atof(field[6]);
+    bool cold = false;
     if (of->form == PROBE_SLOPE) {
         model = (slope_of(o->out[thread][p]) - slope_of(o->out[thread][0])) / of->unroll;
         snprintf(name, sizeof name, "%s t%u %s T%u", field[1], o->threads, field[3], thread);
@@ -463,17 +461,16 @@ static void line(struct wg_silicon *s, char **field, void *user)
         unsigned point = 0, first = of->form <= PROBE_CASCADE_SYNC ? 1 : of->unroll;
         while (point + 1u < of->points && first << point < n)
             point++;
-        whole = n <= SHORTEST || !point || !of->words;
-        model = (double)o->out[thread][p][point] - (whole ? 0 : o->out[thread][p][point - 1]);
-        card -= whole ? 0 : half;
+        cold = n <= SHORTEST || !of->words;
+        model = (double)o->out[thread][p][point];
         snprintf(name, sizeof name, "%s t%u %s T%u n=%u", field[1], o->threads, field[3], thread, n);
     }
-    wg_silicon_add(s, &(wg_silicon_row){.group = whole ? "cold" : o->phase->group,
+    wg_silicon_add(s, &(wg_silicon_row){.group = cold ? "cold" : o->phase->group,
                                         .name = name,
                                         .arch = o->arch,
                                         .card = card,
                                         .model = model,
-                                        .why = whole ? COLD
+                                        .why = cold ? COLD
                                                : o->phase->scatter > 0 && fabs(model - card) > o->phase->scatter
                                                    ? BEYOND
                                                    : reason(r->set, field[0], field[1], field[3], o->threads)});
