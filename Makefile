@@ -110,7 +110,10 @@ site: all
 VERSION = $(shell sed -n "s/^  version: '\([^']*\)'.*/\1/p" meson.build)
 dist:
 	@mkdir -p $(B)/dist
-	@git archive --format=tar.gz --prefix=waitgate-$(VERSION)/ -o $(B)/dist/waitgate-$(VERSION).tar.gz HEAD
+	@if git rev-parse --git-dir >/dev/null 2>&1; then \
+		git archive --format=tar.gz --prefix=waitgate-$(VERSION)/ -o $(B)/dist/waitgate-$(VERSION).tar.gz HEAD; \
+	else tar -czf $(B)/dist/waitgate-$(VERSION).tar.gz --sort=name --owner=0 --group=0 --numeric-owner --exclude=./$(B) --exclude='./build-*' \
+		--transform 's,^\.,waitgate-$(VERSION),' .; fi
 	@cd $(B)/dist && sha256sum waitgate-$(VERSION).tar.gz >waitgate-$(VERSION).tar.gz.sha256
 	@$(if $(SIGN),cd $(B)/dist && gpg --batch --yes --armor --local-user "$(SIGN)" --detach-sign waitgate-$(VERSION).tar.gz)
 	@echo $(B)/dist/waitgate-$(VERSION).tar.gz

@@ -127,8 +127,13 @@ function mark(lines) {
   source.style.height = `${source.scrollHeight}px`;
 }
 
+let current = 0;      // the example that was chosen
+let changed = false;  // the text is the reader's own
+
 function load(index) {
   const example = examples[index];
+  current = index;
+  changed = false;
   element('example').value = index;
   element('arch').value = example.arch || 'bh';
   source.value = example.source;
@@ -156,8 +161,12 @@ function fromAddress() {
   const index = examples.findIndex(e => e.name === (wanted.get('program') || 'deadlock.tasm'));
   load(index < 0 ? 0 : index);
   if (wanted.has('source')) {
-    source.value = new TextDecoder().decode(Uint8Array.from(atob(wanted.get('source')), c => c.charCodeAt(0)));
-    element('about').replaceChildren();
+    try {
+      source.value = new TextDecoder().decode(Uint8Array.from(atob(wanted.get('source')), c => c.charCodeAt(0)));
+      element('about').replaceChildren();
+    } catch (e) { // not base64: the example stays
+      element('about').replaceChildren('The link is damaged: it holds no program.');
+    }
     mark([]);
   }
   if (wanted.has('arch'))
@@ -166,8 +175,11 @@ function fromAddress() {
 
 function share() {
   const bytes = new TextEncoder().encode(source.value);
+  let text = ''; // a call has room for some ten thousand arguments
+  for (let i = 0; i < bytes.length; i += 4096)
+    text += String.fromCharCode(...bytes.subarray(i, i + 4096));
   location.hash = new URLSearchParams({
-    arch: element('arch').value, source: btoa(String.fromCharCode(...bytes))}).toString();
+    arch: element('arch').value, source: btoa(text)}).toString();
   navigator.clipboard?.writeText(location.href).then(() => { element('status').textContent = 'the link is in the clipboard'; },
                                                      () => { element('status').textContent = 'the link is in the address bar'; });
 }
@@ -178,8 +190,15 @@ element('run').onclick = () => show(['run', '--timeline']);
 element('check').onclick = () => show(['check']);
 element('profile').onclick = () => show(['profile']);
 element('share').onclick = share;
-element('example').onchange = event => { load(event.target.value); show(['run', '--timeline']); };
-source.oninput = () => mark([]);
+element('example').onchange = event => {
+  if (changed && !confirm('Replace your program by the example?')) {
+    event.target.value = current;
+    return;
+  }
+  load(event.target.value);
+  show(['run', '--timeline']);
+};
+source.oninput = () => { changed = true; mark([]); };
 source.onkeydown = event => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();

@@ -134,6 +134,25 @@ def report_and_steps(_):
 
 
 @test
+def links(_):
+    """A damaged link says so and shows an example; a long program has a link, too; choosing an example asks before it replaces a
+    program of the reader's."""
+    with Browser() as b:
+        start(b)
+        b.run("location.hash = 'source=%25%25'")
+        wait(b, "document.getElementById('about').textContent.includes('damaged')")
+        assert "mutex" in b.run("return document.getElementById('source').value")
+        b.run("""document.getElementById('source').value = '; ' + 'x'.repeat(400000); document.getElementById('share').click()""")
+        assert b.run("return location.href.length") > 400000
+        b.run("""const source = document.getElementById('source'), example = document.getElementById('example');
+              window.confirm = () => false;
+              source.value = '.thread 0\\n ttnop\\n'; source.dispatchEvent(new Event('input'));
+              example.value = 0; example.dispatchEvent(new Event('change'))""")
+        assert "ttnop" in b.run("return document.getElementById('source').value")
+        assert not b.complaints(), b.complaints()
+
+
+@test
 def hostile_programs(_):
     """Programs that the page cannot run get a message; text stays text; a long run ends."""
     with Browser() as b:
