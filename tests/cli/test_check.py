@@ -455,6 +455,17 @@ def race_programs(folder):
                 failures.append(f"check {file.name} {a}:\n{r.stdout}{r.stderr}")
 
 
+def profiles(folder):
+    """What is a race does not depend on how long instructions take: both timing profiles report the same pairs."""
+    for file in sorted(folder.glob("*_broken.tasm")):
+        said = []
+        for profile in ("silicon", "documented"):
+            r = subprocess.run([WAITGATE, "check", "--json", "--verify", "0", "--profile", profile, file], capture_output=True, text=True, timeout=120)
+            said.append({(race["kind"], race.get("first", {}).get("pc"), race.get("second", {}).get("pc")) for race in json.loads(r.stdout)["races"]})
+        if said[0] != said[1]:
+            failures.append(f"{file.name}: {said[0]} as measured, {said[1]} as documented")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -509,7 +520,9 @@ def main():
         check(ROOT / "examples/handshake.tasm", status=0)
         says(check(ROOT / "examples/deadlock.tasm", status=3), "hang")
         rules(ROOT)
+        profiles(ROOT / "tests/races")
         race_programs(ROOT / "tests/races")
+        profiles(ROOT / "tests/races")
         remedies(ROOT / "tests/races")
         unwritten(folder)
         if len(sys.argv) > 3 and examples(pathlib.Path(sys.argv[3]), folder) < 2:
