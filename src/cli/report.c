@@ -567,10 +567,15 @@ void wg_session_result(wg_session *s, wg_run_result *result)
     for (size_t i = 0; s->has_tasm && !result->line && i < s->tasm.expects; i++)
         if (!s->expect_holds[i])
             result->line = s->tasm.expect[i].line;
-    if (!result->sarif)
-        return;
     wg_reports all = {0};
     wg_collect_reports(s, -1, -1, &all);
-    wg_sarif_part(&all, result->sarif);
+    /* Otherwise the first place of a report that is in the program itself: of the hang, if there is one. */
+    for (size_t i = all.count; i-- > 0 && !result->line;) {
+        const wg_source *at = &all.at[i].party[0].source;
+        if (all.at[i].parties && !all.at[i].suppressed && at->file && strcmp(at->file, s->title) == 0)
+            result->line = at->line;
+    }
+    if (result->sarif)
+        wg_sarif_part(&all, result->sarif);
     wg_reports_free(&all);
 }

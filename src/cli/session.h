@@ -242,7 +242,7 @@ unsigned wg_idle_cores(const wg_session *s);
 /* The result of a run, for commands that run many. */
 typedef struct wg_run_result {
     uint64_t cycles;
-    uint32_t line;  /* of the program: the first expectation that does not hold; 0: none */
+    uint32_t line;  /* of the program: the first expectation that does not hold, or a report's place; 0: none */
     wg_text *sarif; /* in: NULL, or the destination of its reports (wg_sarif_part()) */
 } wg_run_result;
 /* commands.c: the report, page, dumps and SARIF of a run that was inspected. Returns the exit status. */

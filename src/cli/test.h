@@ -48,7 +48,7 @@ typedef struct wg_test_result {
     wg_verdict verdict;
     int status;
     uint64_t cycles, baseline; /* baseline 0: none */
-    uint32_t line;             /* of the program: the first expectation that does not hold; 0: none */
+    uint32_t line; /* of the program: the first expectation that does not hold, or a report's place; 0: none */
     double seconds;
     wg_text text;  /* what it printed */
     wg_text sarif; /* its part of the file (wg_sarif_part()) */

@@ -522,7 +522,6 @@ def main():
         rules(ROOT)
         profiles(ROOT / "tests/races")
         race_programs(ROOT / "tests/races")
-        profiles(ROOT / "tests/races")
         remedies(ROOT / "tests/races")
         unwritten(folder)
         if len(sys.argv) > 3 and examples(pathlib.Path(sys.argv[3]), folder) < 2:

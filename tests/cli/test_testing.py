@@ -231,7 +231,7 @@ def data_stays_data(folder):
     """In GitHub's workflows annotations are beside JSON, not in it; a file that cannot be written is an error there, too."""
     prepared(folder)
     done = run(folder, "deadlock.tasm", "--json", status=3, GITHUB_ACTIONS="true")
-    assert json.loads(done.stdout)["failed"] == 1 and done.stderr.startswith("::error file=deadlock.tasm"), done
+    assert json.loads(done.stdout)["failed"] == 1 and done.stderr.startswith("::error file=deadlock.tasm,line=8,title=deadlock.tasm::Status 3"), done
     done = run(folder, "deadlock.tasm", status=3, GITHUB_ACTIONS="true")
     assert "::error file=deadlock.tasm" in done.stdout and not done.stderr, done
     done = run(folder, "hello.tasm", "--json", "--junit", "no/such.xml", status=6)
