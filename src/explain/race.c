@@ -567,8 +567,8 @@ void wg_races_event(void *races, const wg_event *e)
             wg_race_unit_touch(r, e);
         break;
     case WG_EV_HOST:
+        wg_race_given_by_host(r, e->a, e->b);
         if (e->c) {
-            wg_race_given(r, e->a, e->b);
             wg_race_init_written(r, e->a, e->b);
             wg_race_host_write(r, e->a, e->b);
         }
@@ -625,6 +625,7 @@ void wg_races_free(wg_races *r)
     wg_race_init_free(r);
     wg_race_far_free(r);
     free(r->given);
+    free(r->strays);
     free(r->sent);
     free(r->packet);
     free(r->snap);
