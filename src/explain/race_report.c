@@ -80,47 +80,23 @@ static bool makes_unpack_address(const wg_races *r, uint32_t index, uint32_t mas
     return false;
 }
 
-/* Words from which PACR computes where it writes, and that hold nothing else. */
-static bool makes_pack_address(const wg_races *r, uint32_t index)
-{
-    static const uint16_t words[] = {WG_CFG_THCON_SEC0_REG1_L1_Dest_addr,
-                                     WG_CFG_THCON_SEC0_REG8_L1_Dest_addr,
-                                     WG_CFG_THCON_SEC1_REG1_L1_Dest_addr,
-                                     WG_CFG_THCON_SEC1_REG8_L1_Dest_addr,
-                                     WG_CFG_THCON_SEC0_REG1_Row_start_section_size,
-                                     WG_CFG_THCON_SEC0_REG8_Row_start_section_size,
-                                     WG_CFG_THCON_SEC1_REG1_Row_start_section_size,
-                                     WG_CFG_THCON_SEC1_REG8_Row_start_section_size,
-                                     WG_CFG_PCK0_ADDR_CTRL_XY_REG_1_Ystride,
-                                     WG_CFG_PCK0_ADDR_CTRL_ZW_REG_1_Zstride,
-                                     WG_CFG_PCK0_ADDR_BASE_REG_1_Base};
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if ((index & 255) == wg_cfg_fields[r->arch_id][words[i]].word)
-            return true;
-    return false;
-}
-
 /*
  * Decided here: the Matrix Unit reads MATH_Offset as an instruction enters its pipeline. No page says so, and S3's
  * sixth pattern waits for it; but every public kernel changes MATH_Offset from tile to tile without waiting, so it is a note
- * (for formats and modes no such use is known, and kernels wait). So is what UNPACR and PACR compute their first address from, if a
- * later instruction of the thread has started: both block the thread until they have read it (UNPACR_Regular.md, "Performance";
- * Packers/README.md and OutputAddressGenerator.md).
+ * (for formats and modes no such use is known, and kernels wait). So is what UNPACR computes its first address from, if a later
+ * instruction of its own thread changes it: UNPACR blocks the thread until then (UNPACR_Regular.md, "Performance"), and public matrix
+ * products rely on it. For a core that only knows of a SEMGET, and for the address of PACR, it stays a race: kernels have failed there.
  */
 static bool read_at_start(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first,
                           uint32_t mask)
 {
-    const bool core = b->thread & 0x80;
-    if (a->how & WG_TOUCH_WRITE || a->thread >= WG_THREADS || (core && (b->thread & 0x7F) >= WG_CORES))
+    if (b->thread & 0x80 || a->how & WG_TOUCH_WRITE)
         return false;
     if (a->unit == WG_RU_READ_MATRIX)
-        return !core && wg_race_passed(b, a->thread) >= a->value && space == WG_TOUCH_THREAD_CONFIG &&
+        return wg_race_passed(b, a->thread) >= a->value && space == WG_TOUCH_THREAD_CONFIG &&
                (first & 255) == wg_tcfg_fields[r->arch_id][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset].word;
-    if (space != WG_TOUCH_CONFIG || wg_race_passed(b, a->thread) <= a->value)
-        return false;
-    return a->unit == WG_RU_READ_PACK ? makes_pack_address(r, first)
-                                      : (a->unit == WG_RU_READ_UNPACK0 || a->unit == WG_RU_READ_UNPACK1) &&
-                                            makes_unpack_address(r, first, mask);
+    return (a->unit == WG_RU_READ_UNPACK0 || a->unit == WG_RU_READ_UNPACK1) && a->thread == b->thread &&
+           b->seq > a->value && space == WG_TOUCH_CONFIG && makes_unpack_address(r, first, mask);
 }
 
 static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first,

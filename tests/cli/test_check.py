@@ -408,8 +408,6 @@ SUGGESTED = {"06_clobber", "08_release_bh", "08_release_wh", "09_message_first",
              "kept_bits", "late_store_b", "rdcfg_two_threads", "same_value_hidden", "sem_read_count", "sem_read_zero", "two_pushers_gpr",
              "two_pushers_replay", "two_pushers_rwc", "two_pushers_unpacker", "tdma_early", "tdma_move", "start_address_wh", "ttsync_state_id", "ttsync_unsettled",
              "wait_command"}
-# The page says that the configuration has been read by then: a note.
-NOTES = {"03_context_released", "05_packer_address_bh", "05_packer_address_wh", "again_pack"}
 
 
 def remedies(folder):
@@ -421,7 +419,7 @@ def remedies(folder):
         for a in arch:
             told = json.loads(check("--json", "--fail-on", "never", "--arch", a, file, status=None))["races"]
             states[name] = states.get(name, set()) | {r["remedy_is"] for r in told if r["severity"] != "note" and "explained_by" not in r}
-    wrong = {n: s for n, s in states.items() if s != (set() if n in NOTES else {"suggested"} if n in SUGGESTED else {"verified"})}
+    wrong = {n: s for n, s in states.items() if s != ({"suggested"} if n in SUGGESTED else {"verified"})}
     both = {"12_ttsync_overlap": {"verified", "suggested"},
             # Wormhole: the inserted SEMWAIT erases the latched STALLWAIT in front of it.
             "wait_luck": {"verified", "not-enough"}}
