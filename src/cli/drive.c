@@ -99,7 +99,7 @@ static bool stretch(wg_driving *d, bool *failed)
         s->ended = WG_ENDED_LIMIT;
         return true;
     }
-    bool more = push_words(d); /* a stop sees only pushes of earlier cycles */
+    bool more = push_words(d);                  /* a stop sees only pushes of earlier cycles */
     const uint64_t chunk = CHUNK - now % CHUNK; /* its end is the same wherever the run began */
     uint64_t cycles = d->limit - now < chunk ? d->limit - now : chunk;
     if (now < d->watch_from && d->watch_from - now < cycles)

@@ -122,6 +122,7 @@ typedef enum wg_semaphore_need { WG_NEEDS_NOTHING, WG_NEEDS_POST, WG_NEEDS_GET, 
 typedef struct wg_hang_edge {
     wg_node from, to;
     bool guess;   /* `to` might act: its program is not fully understood */
+    bool cause;   /* whatever else waits: this comes first */
     uint8_t need; /* wg_semaphore_need, if `to` is a semaphore */
     char reason[WG_HANG_WORDS];
 } wg_hang_edge;
@@ -142,6 +143,7 @@ typedef struct wg_hang_core {
     unsigned words;  /* if several decide together: … */
     uint32_t word[WG_POLLED];
     uint32_t poll_pc;            /* the load that decides; 0: not known */
+    char advice[WG_HANG_WORDS];  /* for a wait for space that does not end; empty: none */
     uint32_t loop_from, loop_to; /* its loop; 0: not known */
     char why[WG_HANG_WORDS];
 } wg_hang_core;
@@ -157,7 +159,8 @@ typedef struct wg_hang {
     uint16_t mutex_valid;
     uint8_t bank_owner[4]; /* SrcA 0, SrcA 1, SrcB 0, SrcB 1 */
     uint8_t matrix_bank[2], unpack_bank[2];
-    bool at_rest; /* tt-metal's firmware: every kernel that was launched has ended */
+    bool launched; /* kernels of tt-metal were launched on the tile */
+    bool at_rest;  /* tt-metal's firmware: every kernel that was launched has ended */
     unsigned edges;
     wg_hang_edge edge[WG_HANG_EDGES];
     bool circular; /* path is a cycle; else it ends where nobody can move */

@@ -9,6 +9,7 @@
 
 #include "explain/hang_graph.h"
 #include "explain/pages.h"
+#include "explain/stores.h"
 #include "machine/device.h"
 
 /* How the reason of a wait for a semaphore begins. */
@@ -27,6 +28,7 @@ void wg_hang_find_kernels(graph *g)
     g->has_launched =
         t->spec->kind == WG_TILE_TENSIX &&
         wg_metal_read_launch(g->dev->arch->id, g->history->metal_layout, t->l1, t->spec->l1_bytes, &g->launched);
+    g->out->launched = g->has_launched;
     bool rest =
         g->has_launched || (t->spec->kind == WG_TILE_TENSIX &&
                             wg_metal_is_unused(g->dev->arch->id, g->history->metal_layout, t->l1, t->spec->l1_bytes));
@@ -109,6 +111,22 @@ static void kernels_here(const graph *g, char *out, size_t bytes)
         snprintf(out, bytes, "none");
 }
 
+/* A core whose kernel comes to a push of the buffer, or a pop, when it gets on. WG_CORES: none. */
+static unsigned would_move(const graph *g, unsigned cb, bool pop, char room[272])
+{
+    const uint32_t address = wg_pages_count_at(g->dev->arch, cb, pop);
+    for (unsigned core = 0; g->has_launched && core < WG_CORES; core++) {
+        uint32_t pc = 0;
+        if (g->out->core[core].waits && in_kernel(g, core) &&
+            wg_core_stores_to(g->dev, core, g->out->core[core].info.pc, address, &pc) == WG_REACH_SURELY &&
+            pc - g->launched.kernel[core].address < g->launched.kernel[core].bytes) {
+            at_line(g, core, pc, room);
+            return core;
+        }
+    }
+    return WG_CORES;
+}
+
 /* The party that changed the count last; a thread that is held at its gate represents its core. */
 static wg_node mover(const graph *g, const wg_pages_by *by, unsigned *core)
 {
@@ -123,6 +141,11 @@ static wg_node mover(const graph *g, const wg_pages_by *by, unsigned *core)
 static void maker(graph *g, wg_node thing, const wg_pages_wait *w)
 {
     const char *const did = w->space ? "popped" : "pushed";
+    if (g->has_launched && !(g->launched.cb_mask >> w->cb & 1)) {
+        wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "the program has no circular buffer %u on this tile", w->cb)
+            ->cause = true;
+        return;
+    }
     const uint32_t moved = w->space ? w->popped : w->pushed, all = capacity(g, w->cb);
     const wg_pages_by none = {0}, *by = &none;
     char count[24], place[272], here[80];
@@ -145,6 +168,9 @@ static void maker(graph *g, wg_node thing, const wg_pages_wait *w)
     } else if (core < WG_CORES) {
         wg_hang_edge_add(g, thing, node(WG_NODE_CORE, core), "core %s has not %s a page yet",
                          wg_agent_name_of(g->dev, core), did);
+    } else if (!moved && (core = would_move(g, w->cb, w->space, place)) < WG_CORES) {
+        wg_hang_edge_add(g, thing, node(WG_NODE_CORE, core), "core %s, which would do so%s, has not %s a page yet",
+                         wg_agent_name_of(g->dev, core), place, did);
     } else if (!g->history->pages || moved) {
         wg_hang_edge_add(g, thing, node(WG_NODE_NOBODY, 0), "%s %s so far", pages(moved, count), did);
     } else {
@@ -165,6 +191,12 @@ static void tell_wait(graph *g, unsigned core, const wg_pages_wait *w)
     if (w->space)
         snprintf(why, sizeof why, "waits for space for %s in circular buffer %u, where %u of %u are occupied", wanted,
                  w->cb, used, capacity(g, w->cb));
+    if (w->space)
+        snprintf(
+            g->out->core[core].advice, sizeof g->out->core[core].advice,
+            "Of circular buffer %u, %u page%s pushed and %u popped: pop as many as are pushed (cb_pop_front), or push "
+            "(cb_push_back) as many as are popped.",
+            w->cb, w->pushed, w->pushed == 1 ? " was" : "s were", w->popped);
     else
         snprintf(why, sizeof why, "waits for %s of circular buffer %u, which has %s", wanted, w->cb,
                  used ? pages(used, has) : "none");
@@ -305,12 +337,15 @@ const char *wg_hang_pages_remedy(const wg_hang *out)
                "pages, the same on both sides.";
     if (end->to.kind != WG_NODE_NOBODY)
         return NULL;
-    if (end->from.kind == WG_NODE_CORE)
+    if (end->from.kind == WG_NODE_CORE && last->from.kind == WG_NODE_CORE)
         return last->to.kind == WG_NODE_PAGES
                    ? "Push as many pages as are waited for (cb_push_back), or wait for as many as are pushed."
-                   : "Pop as many pages as are pushed (cb_pop_front).";
+                   : out->core[last->from.index].advice;
     if (end->from.kind != WG_NODE_PAGES && end->from.kind != WG_NODE_SPACE)
         return NULL;
+    if (end->cause)
+        return "Give the program a circular buffer with this number on this tile, or use the number of one that it "
+               "has.";
     if (!strncmp(end->reason, "the buffer has", 14))
         return "Give the circular buffer at least as many pages as are waited for at once.";
     return end->from.kind == WG_NODE_PAGES

@@ -70,9 +70,27 @@ static bool has_other_way(const wg_hang *out)
     return false;
 }
 
+/* A wait whose cause is known without looking at anything else. */
+static bool find_cause(wg_hang *out)
+{
+    for (unsigned i = 0; i < out->edges; i++)
+        for (unsigned k = 0; out->edge[i].cause && k < out->edges; k++)
+            if (same_node(out->edge[k].to, out->edge[i].from)) {
+                out->path[0] = (uint8_t)k;
+                out->path[1] = (uint8_t)i;
+                out->path_length = 2;
+                out->circular = false;
+                out->certain = true;
+                return true;
+            }
+    return false;
+}
+
 /* A certain dead end comes first, then a cycle, then guesses. Of several chains, the longest is the most informative. */
 static void find_path(wg_hang *out)
 {
+    if (find_cause(out))
+        return;
     for (search_for what = CERTAIN_END; what <= ANY_END; what++) {
         uint8_t best[WG_HANG_EDGES];
         unsigned length = 0;

@@ -21,6 +21,12 @@ bool wg_pages_is_count(const wg_arch *arch, uint32_t address, unsigned *cb, bool
     return offset < WG_CBS * STREAM_BYTES && (*popped || number == wg_overlay_number(arch, WG_SR_DEST_BUF_SIZE));
 }
 
+uint32_t wg_pages_count_at(const wg_arch *arch, unsigned cb, bool popped)
+{
+    const unsigned number = wg_overlay_number(arch, popped ? WG_SR_DEST_BUF_START : WG_SR_DEST_BUF_SIZE);
+    return STREAMS + cb * STREAM_BYTES + number * 4;
+}
+
 static void changed(wg_pages *p, uint32_t address, uint32_t value, const wg_event *e)
 {
     unsigned cb;

@@ -38,6 +38,9 @@ void wg_pages_event(void *pages, const wg_event *e);
 /* Is it a circular buffer's count of pages pushed, or popped? As a core, or STOREREG, addresses it. */
 bool wg_pages_is_count(const wg_arch *arch, uint32_t address, unsigned *cb, bool *popped);
 
+/* Where a core finds it. */
+uint32_t wg_pages_count_at(const wg_arch *arch, unsigned cb, bool popped);
+
 /* The kernel's own line: that of kernel_main, whatever is inlined into it or it is inlined into. */
 bool wg_pages_line(const wg_source *s, const char **file, unsigned *line);
 

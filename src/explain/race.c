@@ -193,11 +193,47 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
 
 /* ---- Waits ---------------------------------------------------------------------------------------------------- */
 
+/* Are all conditions of the latched wait about what this thread has in flight? */
+static bool waits_for_itself(const wg_races *r, const wg_race_thread *t)
+{
+    if (wg_opcode(t->latch_word) != WG_OPCODE_STALLWAIT)
+        return false;
+    uint32_t left = wg_wait_conditions(r->arch, t->latch_word);
+    for (left = left ? left : r->arch->wait_default; left; left &= left - 1)
+        switch ((wg_wait_condition)r->arch->wait_conditions[__builtin_ctz(left)]) {
+        case WG_WAIT_SCALAR_MEMORY:
+        case WG_WAIT_UNPACK0:
+        case WG_WAIT_UNPACK1:
+        case WG_WAIT_PACK0:
+        case WG_WAIT_PACK1:
+        case WG_WAIT_PACK2:
+        case WG_WAIT_PACK3:
+        case WG_WAIT_MATRIX:
+        case WG_WAIT_VECTOR: break;
+        default: return false;
+        }
+    return true;
+}
+
+/*
+ * Whoever pushed the instruction knew that the thread had nothing in flight, the latched wait included (manual TTSync): its
+ * condition held by then, and it was forgotten.
+ */
+static bool pushed_when_idle(wg_races *r, unsigned thread, const wg_race_insn *i)
+{
+    const wg_race_thread *t = &r->thread[thread];
+    const wg_clock *known = wg_race_clock(r, i->push_snap);
+    bool all = waits_for_itself(r, t);
+    for (unsigned unit = 0; unit < WG_RACE_UNITS; unit++)
+        all &= unit == WG_RU_MOVER || known->v[wg_k_d(unit, thread)] >= t->latch_seq;
+    return all;
+}
+
 static void latched(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
-    if ((t->latched || t->held) && i) {
+    if ((t->latched || t->held) && i && !pushed_when_idle(r, thread, i)) {
         wg_race_insn *old = wg_race_insn_at(r, thread, t->latch_id);
         wg_race_rule(r, WG_RACE_WAIT_ERASED,
                      old ? wg_race_insn_party(r, WG_AGENT_SYNC, thread, old, true, e->cycle) : 0,
@@ -567,8 +603,8 @@ void wg_races_event(void *races, const wg_event *e)
             wg_race_unit_touch(r, e);
         break;
     case WG_EV_HOST:
+        wg_race_given_by_host(r, e->a, e->b);
         if (e->c) {
-            wg_race_given(r, e->a, e->b);
             wg_race_init_written(r, e->a, e->b);
             wg_race_host_write(r, e->a, e->b);
         }
@@ -625,6 +661,7 @@ void wg_races_free(wg_races *r)
     wg_race_init_free(r);
     wg_race_far_free(r);
     free(r->given);
+    free(r->strays);
     free(r->sent);
     free(r->packet);
     free(r->snap);

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include "isa/config_fields.h"
 #include "machine/memory.h"
 
 enum { TTSYNC_DONE = 4, TTSYNC_MOP = 8, SEMAPHORES = 0x20 };
@@ -357,12 +358,45 @@ static void used(wg_races *r, unsigned core, unsigned rd)
     wg_far_drop(&c->pend_far[rd & 63]);
 }
 
+/*
+ * Where a core starts may be in configuration, which it reads as it leaves reset. The store that lets it go is to another region: it
+ * may be processed before stores to configuration of which B does not know that they have been.
+ */
+static void reads_start(wg_races *r, unsigned core, const wg_event *e)
+{
+    const wg_start *s = &r->arch->tensix.core[core].start;
+    const uint16_t fields[2] = {s->enable, s->pc};
+    for (unsigned i = 0; s->from == WG_START_CONFIG && i < 2; i++) {
+        const wg_cfg_field *f = &wg_cfg_fields[r->arch_id][fields[i]];
+        const wg_granule *g = &r->shadow[WG_TOUCH_CONFIG].granule[f->word];
+        const uint32_t mask = i ? f->mask << f->shift : UINT32_C(1) << (f->shift + s->bit);
+        for (unsigned k = 0; k < g->cells; k++) {
+            const wg_cell *c = &g->cell[k];
+            char place[96], why[240];
+            if (!(c->how & WG_TOUCH_WRITE) || !(c->mask & ~c->kept & mask) || c->thread != (0x80 | WG_CORE_B) ||
+                r->core[WG_CORE_B].p.v[c->k] >= c->value)
+                continue;
+            snprintf(place, sizeof place, "%s of bank 0", wg_cfg_names[fields[i]]);
+            snprintf(
+                why, sizeof why,
+                "Core %s reads it as it leaves reset. Core B's store that lets it go is to another region, and may be "
+                "processed before the store to configuration.",
+                wg_agent_name(core));
+            wg_race_rule(r, WG_RACE_CONFIG, c->party, core_party(r, core, e->pc, false, e->cycle), e->cycle, place, why,
+                         "Load the word back and use its value before the store to RISCV_DEBUG_REG_SOFT_RESET_0.");
+            return;
+        }
+    }
+}
+
 /* A core starts. It knows what B knows, which released it or was running before. Its streams continue. */
 static void state(wg_races *r, unsigned core, const wg_event *e)
 {
     wg_race_core *c = &r->core[core];
     if (e->a == 1) {
         if (core != WG_CORE_B && r->core[WG_CORE_B].released) {
+            if (!c->released)
+                reads_start(r, core, e);
             wg_clock_join(&c->p, &r->core[WG_CORE_B].p);
             wg_clock_see(&c->p, WG_K_P + WG_CORE_B, r->core[WG_CORE_B].count);
             for (unsigned queue = 0; queue < WG_RACE_QUEUES;

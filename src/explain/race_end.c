@@ -11,6 +11,24 @@
 #include "explain/race_words.h"
 #include "isa/riscv_word.h"
 
+/*
+ * Per word: it belongs to somebody; 1 + the core whose section it is; it is in a line of the host's, whose gaps may be read; a stray
+ * store to it is noted.
+ */
+enum { SOMEBODY = 0x80, NOTED = 0x40, HOST_LINE = 0x20, OWNER = 0x07 };
+enum { STRAYS = 1024 };
+
+/* An access to what belonged to nobody then. The host may still come for it: this is judged at the end. */
+typedef struct stray {
+    uint64_t cycle, address, bytes;
+    uint32_t party;
+    bool stack;
+} stray;
+struct wg_race_strays {
+    unsigned count;
+    stray at[STRAYS];
+};
+
 static const char *const check_names[] = {"race", "memory", "init", "sync"}; /* by bit */
 enum { CHECKS = sizeof check_names / sizeof *check_names };
 
@@ -45,6 +63,7 @@ void wg_races_select(wg_races *r, unsigned checks)
         r->forgotten++;
     if (checks & WG_CHECK_MEMORY && !r->given) {
         r->given = calloc(r->arch->tensix.l1_bytes / 4, 1);
+        r->strays = calloc(1, sizeof *r->strays); /* NULL: each is told at once */
         if (r->given)
             r->bytes += r->arch->tensix.l1_bytes / 4;
         else
@@ -198,11 +217,14 @@ static void requests_left(wg_races *r, uint64_t cycle)
         }
 }
 
+static void strays_left(wg_races *r);
+
 void wg_races_end(wg_races *r, uint64_t cycle, bool finished)
 {
     if (r->ended == cycle + 1)
         return;
     r->ended = cycle + 1;
+    strays_left(r);
     endless_waits(r, cycle);
     if (!finished)
         return;
@@ -215,8 +237,6 @@ void wg_races_end(wg_races *r, uint64_t cycle, bool finished)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-enum { SOMEBODY = 0x80, OWNER = 0x07 }; /* per word: some core owns it; 1 + the core whose section contains it */
-
 static void mark(wg_races *r, uint64_t address, uint64_t bytes, unsigned owner)
 {
     uint32_t l1 = r->arch->tensix.l1_bytes;
@@ -224,7 +244,8 @@ static void mark(wg_races *r, uint64_t address, uint64_t bytes, unsigned owner)
         return;
     uint64_t end = bytes > l1 - address ? l1 : address + bytes;
     for (uint64_t word = address / 4; word <= (end - 1) / 4; word++)
-        r->given[word] = (uint8_t)(SOMEBODY | (owner ? owner : r->given[word] & OWNER));
+        r->given[word] =
+            (uint8_t)((r->given[word] & (NOTED | HOST_LINE)) | SOMEBODY | (owner ? owner : r->given[word] & OWNER));
 }
 
 void wg_races_give(wg_races *r, unsigned core, uint32_t address, uint32_t bytes)
@@ -233,6 +254,17 @@ void wg_races_give(wg_races *r, unsigned core, uint32_t address, uint32_t bytes)
 }
 
 void wg_race_given(wg_races *r, uint64_t address, uint64_t bytes) { mark(r, address, bytes, 0); }
+
+void wg_race_given_by_host(wg_races *r, uint64_t address, uint64_t bytes)
+{
+    const uint64_t l1 = r->arch->tensix.l1_bytes;
+    if (bytes >= l1 / 2) /* it looks at all of it, not at a buffer */
+        return;
+    mark(r, address, bytes, 0);
+    for (uint64_t word = address / 16 * 4; r->given && bytes && word <= (address + bytes - 1) / 16 * 4 + 3; word++)
+        if (word < l1 / 4)
+            r->given[word] |= HOST_LINE;
+}
 
 void wg_races_ask_memory(wg_races *r, wg_races_memory_fn memory) { r->memory = memory; }
 
@@ -247,6 +279,41 @@ static bool by_stack_pointer(const wg_races *r, unsigned core, uint32_t pc)
            (wg_rv_opcode(word) == WG_RV_LOAD || wg_rv_opcode(word) == WG_RV_STORE) && wg_rv_rs1(word) == SP;
 }
 
+static void tell_stray(wg_races *r, const stray *s)
+{
+    char place[64], why[240];
+    snprintf(place, sizeof place, "L1 0x%06llx-0x%06llx", (unsigned long long)s->address,
+             (unsigned long long)(s->address + s->bytes - 1));
+    snprintf(why, sizeof why,
+             "No section of a program covers it, and neither the host nor a unit nor the NoC has touched it.%s",
+             s->stack ? " The access goes through sp: the stack has left its memory." : "");
+    wg_race_rule(r, WG_RACE_STRAY, 0, s->party, s->cycle, place, why,
+                 s->stack ? "Give the stack more room, or keep less on it."
+                          : "Check the pointer and the index; --buffer declares memory that the program may use.");
+}
+
+/* Those whose memory still belongs to nobody. */
+static void strays_left(wg_races *r)
+{
+    for (unsigned i = 0; r->strays && i < r->strays->count; i++)
+        if (!(r->given[r->strays->at[i].address / 4] & SOMEBODY))
+            tell_stray(r, &r->strays->at[i]);
+    if (r->strays)
+        r->strays->count = 0;
+}
+
+static void note_stray(wg_races *r, const stray *s)
+{
+    struct wg_race_strays *all = r->strays;
+    for (unsigned i = 0; all && i < all->count; i++)
+        if (all->at[i].party == s->party && all->at[i].address / 4 == s->address / 4)
+            return;
+    if (all && all->count < STRAYS)
+        all->at[all->count++] = *s;
+    else
+        tell_stray(r, s);
+}
+
 void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *e)
 {
     uint64_t address = e->b, bytes = e->c;
@@ -256,27 +323,27 @@ void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *
         return;
     uint8_t state = r->given[address / 4];
     unsigned owner = state & OWNER;
-    bool stray = !(state & SOMEBODY), foreign = write && owner && owner != core + 1;
+    bool stray_access = !(state & (SOMEBODY | NOTED)) && (write || !(state & HOST_LINE)),
+         foreign = write && owner && owner != core + 1;
     uint32_t from, more;
-    if (stray && r->memory && r->memory(r->user, (uint32_t)address, &from, &more)) {
+    if (stray_access && r->memory && r->memory(r->user, (uint32_t)address, &from, &more)) {
         mark(r, from, more, 0);
         return;
     }
-    if (!stray && !foreign)
+    if (stray_access) {
+        note_stray(r, &(stray){e->cycle, address, bytes, party, by_stack_pointer(r, core, e->pc)});
+        for (uint64_t word = address / 4; write && word <= (address + bytes - 1) / 4; word++)
+            r->given[word] |= NOTED;
+        return;
+    }
+    if (!foreign)
         return;
     bool stack = by_stack_pointer(r, core, e->pc);
     snprintf(place, sizeof place, "L1 0x%06llx-0x%06llx", (unsigned long long)address,
              (unsigned long long)(address + bytes - 1));
-    if (stray)
-        snprintf(why, sizeof why,
-                 "No section of a program covers it, and neither the host nor a unit nor the NoC has touched it.%s",
-                 stack ? " The access goes through sp: the stack has left its memory." : "");
-    else
-        snprintf(why, sizeof why, "It belongs to the program of core %s.%s", wg_agent_name(owner - 1),
-                 stack ? " The access goes through sp: the stack has grown into it." : "");
-    wg_race_rule(r, stray ? WG_RACE_STRAY : WG_RACE_FOREIGN, 0, party, e->cycle, place, why,
+    snprintf(why, sizeof why, "It belongs to the program of core %s.%s", wg_agent_name(owner - 1),
+             stack ? " The access goes through sp: the stack has grown into it." : "");
+    wg_race_rule(r, WG_RACE_FOREIGN, 0, party, e->cycle, place, why,
                  stack ? "Give the stack more room, or keep less on it."
                        : "Check the pointer and the index; --buffer declares memory that the program may use.");
-    if (stray && write)
-        mark(r, address, bytes, 0); /* reported once */
 }

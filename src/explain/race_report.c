@@ -61,9 +61,16 @@ uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p)
 
 /* ---- Kinds ----------------------------------------------------------------------------------------------------- */
 
-/* Words from which UNPACR computes its first address: base and offset of each context. */
-static bool makes_unpack_address(const wg_races *r, uint32_t index)
+/* From what UNPACR computes its first address: base and offset of each context, and the dimensions of a tile. */
+static bool makes_unpack_address(const wg_races *r, uint32_t index, uint32_t mask)
 {
+    static const uint16_t tiles[] = {WG_CFG_THCON_SEC0_REG0_TileDescriptor, WG_CFG_THCON_SEC1_REG0_TileDescriptor};
+    static const uint32_t dimensions[] = {0xFFFF0000, 0x00FF00FF, 0x000000FF}; /* X; Y, Z; W */
+    for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        const uint32_t word = (index & 255) - wg_cfg_fields[r->arch_id][tiles[i]].word;
+        if (word < sizeof dimensions / sizeof *dimensions)
+            return !(mask & ~dimensions[word]);
+    }
     static const uint16_t firsts[] = {WG_CFG_THCON_SEC0_REG3_Base_address, WG_CFG_THCON_SEC0_REG7_Offset_address,
                                       WG_CFG_THCON_SEC1_REG3_Base_address, WG_CFG_THCON_SEC1_REG7_Offset_address};
     enum { CONTEXTS = 4 };
@@ -76,11 +83,12 @@ static bool makes_unpack_address(const wg_races *r, uint32_t index)
 /*
  * Decided here: the Matrix Unit reads MATH_Offset as an instruction enters its pipeline. No page says so, and S3's
  * sixth pattern waits for it; but every public kernel changes MATH_Offset from tile to tile without waiting, so it is a note
- * (for formats and modes no such use is known, and kernels wait). So is a context's address that the unpack thread itself
- * changes: UNPACR blocks its thread while it computes the first address (UNPACR_Regular.md, "Performance"), and public matrix
- * products rely on it.
+ * (for formats and modes no such use is known, and kernels wait). So is what UNPACR computes its first address from, if a later
+ * instruction of its own thread changes it: UNPACR blocks the thread until then (UNPACR_Regular.md, "Performance"), and public matrix
+ * products rely on it. For a core that only knows of a SEMGET, and for the address of PACR, it stays a race: kernels have failed there.
  */
-static bool read_at_start(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first)
+static bool read_at_start(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first,
+                          uint32_t mask)
 {
     if (b->thread & 0x80 || a->how & WG_TOUCH_WRITE)
         return false;
@@ -88,14 +96,14 @@ static bool read_at_start(const wg_races *r, const wg_cell *a, const wg_actor *b
         return wg_race_passed(b, a->thread) >= a->value && space == WG_TOUCH_THREAD_CONFIG &&
                (first & 255) == wg_tcfg_fields[r->arch_id][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset].word;
     return (a->unit == WG_RU_READ_UNPACK0 || a->unit == WG_RU_READ_UNPACK1) && a->thread == b->thread &&
-           b->seq > a->value && space == WG_TOUCH_CONFIG && makes_unpack_address(r, first);
+           b->seq > a->value && space == WG_TOUCH_CONFIG && makes_unpack_address(r, first, mask);
 }
 
 static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first,
                             unsigned how, uint32_t mask)
 {
     bool both = a->how & WG_TOUCH_WRITE && how & WG_TOUCH_WRITE;
-    if ((space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG) && read_at_start(r, a, b, space, first))
+    if ((space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG) && read_at_start(r, a, b, space, first, mask))
         return WG_RACE_IN_FLIGHT;
     switch ((wg_touch_space)space) {
     case WG_TOUCH_CONFIG:

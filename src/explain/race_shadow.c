@@ -193,13 +193,15 @@ static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint3
 
 /*
  * Is a read of a location that was never written worth a report? LRegs 8, 9, 10 and 15 are constants. The NoC copies
- * the rest of a line along with the intended word.
+ * the rest of a line along with the intended word, and a core what lies between members that the host has written.
  */
 static bool tells_unwritten(const wg_actor *b, unsigned space, uint32_t at, const wg_granule *g, unsigned how)
 {
     if (how & (WG_TOUCH_ATOMIC | WG_TOUCH_WAITED))
         return false;
     if (b->thread & 0x80 && (b->thread & 0x7F) >= WG_RACE_NOC_CODE && g->written)
+        return false;
+    if (b->thread & 0x80 && space == WG_TOUCH_L1 && g->host)
         return false;
     return space == WG_TOUCH_L1 || space == WG_TOUCH_GPR || space == WG_TOUCH_DST ||
            (space == WG_TOUCH_LREG && (0x78FFu >> at & 1));
@@ -433,6 +435,7 @@ void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes)
         uint64_t first = address > at * 16 ? address - at * 16 : 0, end = address + bytes - at * 16;
         uint32_t mask = ((UINT32_C(1) << (end < 16 ? end : 16)) - 1) & ~((UINT32_C(1) << first) - 1);
         g->written |= mask;
+        g->host = true;
         for (unsigned i = 0; i < g->cells;) {
             g->cell[i].mask &= ~mask;
             if (g->cell[i].mask)

@@ -179,6 +179,7 @@ typedef struct wg_granule {
     wg_cell cell[WG_CELLS];
     uint32_t written; /* bits or bytes that were ever written */
     uint8_t cells;
+    bool host; /* the host has written some of it */
 } wg_granule;
 
 /* Granules: L1 lines of 16 bytes, configuration words, registers, rows … */
@@ -356,6 +357,7 @@ struct wg_races {
     uint32_t noc_party[WG_K_RMT - WG_K_NOC]; /* party of the stream's last request */
     struct wg_race_init *init;               /* race_init.c; NULL: not requested */
     struct wg_race_marks *marks;             /* race_marks.c; likewise */
+    struct wg_race_strays *strays;           /* accesses to be judged at the end */
     uint8_t *given;                          /* per word of L1: its owner; NULL: not requested */
     wg_ref valid[4], freed[4];               /* banks: the last handover each way */
     wg_ref pages[WG_CBS][2];                 /* the last to change a circular buffer's count: pushed, popped */
@@ -410,6 +412,7 @@ typedef struct wg_actor {
 
 /* race_end.c */
 void wg_race_given(wg_races *r, uint64_t address, uint64_t bytes);
+void wg_race_given_by_host(wg_races *r, uint64_t address, uint64_t bytes);
 void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *e); /* a core touches L1 */
 
 /* race_init.c */

@@ -265,7 +265,8 @@ uint16_t wg_niu_translate(const wg_tile *t, unsigned noc, uint16_t place)
 void wg_niu_check_place(wg_tile *t, unsigned noc, uint16_t place, wg_asker asker)
 {
     const unsigned x = place & 63, y = place >> 6 & 63, to = wg_niu_translate(t, noc, place);
-    const bool beyond = (x > 31 && (to & 63) != x) || (y > 31 && to >> 6 != y), unset_x = !wg_translation_sets(t->arch->id, x & 31, 0) && !(to & 63),
+    const bool beyond = (x > 31 && (to & 63) != x) || (y > 31 && to >> 6 != y),
+               unset_x = !wg_translation_sets(t->arch->id, x & 31, 0) && !(to & 63),
                unset_y = !wg_translation_sets(t->arch->id, 0, y & 31) && !(to >> 6 & 63);
     if (!(t->regions.niu.word[noc & 1][WG_NIU_CFG_0 / 4] >> 14 & 1) || (!beyond && !unset_x && !unset_y))
         return;

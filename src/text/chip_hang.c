@@ -13,6 +13,7 @@ static void describe_wait(const wg_hang *h, const wg_history *places, wg_party *
 {
     const wg_hang_edge *first = h->path_length ? &h->edge[h->path[0]] : NULL;
     unsigned core;
+    p->launched = h->launched;
     p->state = h->outside ? WG_PARTY_WAITS : WG_PARTY_STUCK;
     if (!first) {
         snprintf(p->why, sizeof p->why, "no wait has a known cause");
@@ -188,7 +189,7 @@ static chain knot(const wg_party *all, size_t count)
             return (chain){.ends = NOTHING}; /* that tile's own verdict says more */
         c.ended |= all[i].state == WG_PARTY_STOPPED;
     }
-    return c.steps > 1 || (c.steps && c.ended) ? c : (chain){.ends = NOTHING};
+    return c.steps > 1 || (c.steps && c.ended && !c.step[0]->launched) ? c : (chain){.ends = NOTHING};
 }
 
 /*

@@ -29,6 +29,7 @@ typedef struct wg_party {
     uint32_t unsent, unacknowledged;  /* packets of its TX queues */
     uint32_t sends_to[8];             /* bit i: tile i of this chip was the target of its NIUs */
     uint32_t tile;                    /* its number, y * width + x */
+    uint32_t launched;                /* kernels of tt-metal: those of other tiles have not ended, but are idle */
     uint32_t alone;                   /* its chip is not of a cluster */
     char name[64];                    /* "chip 1, Ethernet tile 9-0 (e8)"; alone: "tile 1-2" */
     char who[24];                     /* "core E0" */

@@ -8,7 +8,7 @@
 
 #define FULL WORD(0x20100)
 #define EMPTY WORD(0x20110)
-#define BUF(i) ((volatile u32 *)0x30000 + 64 * ((i) & 1))
+#define BUF(i) ((volatile u32 *)0x30000 + 64 * ((i)&1))
 
 #ifdef CORE_BRISC
 int main(void)

@@ -19,8 +19,5 @@ int main(void)
     return 0;
 }
 #else
-int main(void)
-{
-    return 0;
-}
+int main(void) { return 0; }
 #endif

@@ -27,8 +27,5 @@ int main(void)
     return 0;
 }
 #else
-int main(void)
-{
-    return 0;
-}
+int main(void) { return 0; }
 #endif

@@ -404,9 +404,9 @@ def unwritten(folder):
 
 
 # Their remedies change an instruction, or something outside the two parties: they are suggested, not tried.
-SUGGESTED = {"06_clobber", "08_release_bh", "08_release_wh", "09_message_first", "10_uninitialised", "10_room_uninitialised", "16_wait_erased_wh",
+SUGGESTED = {"06_clobber", "08_release_bh", "08_release_wh", "09_message_first", "10_uninitialised", "10_room_uninitialised", "16_wait_erased_wh", "wait_erased_sync_wh",
              "kept_bits", "late_store_b", "rdcfg_two_threads", "same_value_hidden", "sem_read_count", "sem_read_zero", "two_pushers_gpr",
-             "two_pushers_replay", "two_pushers_rwc", "two_pushers_unpacker", "tdma_early", "tdma_move", "ttsync_state_id", "ttsync_unsettled",
+             "two_pushers_replay", "two_pushers_rwc", "two_pushers_unpacker", "tdma_early", "tdma_move", "start_address_wh", "ttsync_state_id", "ttsync_unsettled",
              "wait_command"}
 
 

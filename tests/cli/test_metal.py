@@ -242,8 +242,8 @@ def hangs(kit, name, metal, *words):
 
 def test_hang_missing_push(kit):
     hangs(kit, "missing_push", pipeline(kit, reader=["NO_PUSH"]),
-          "Core T2 at compute.c:22 waits for 1 page of circular buffer 0, which has none; core NC pushed 5 of 6, the last "
-          "at reader.c:21 in cycle", "its kernel has ended. Behind it, core B at writer.c:13 waits for 1 page of circular "
+          "Core T2 at compute.c:25 waits for 1 page of circular buffer 0, which has none; core NC pushed 5 of 6, the last "
+          "at reader.c:25 in cycle", "its kernel has ended. Behind it, core B at writer.c:13 waits for 1 page of circular "
           "buffer 1", "Push as many pages as are waited for")
 
 
@@ -252,8 +252,32 @@ def test_hang_wrong_count(kit):
           "Core B at writer.c:13 waits for 2 pages of circular buffer 1, which has 1 page; core T2 pushed 5 of 6")
     hangs(kit, "too_many", pipeline(kit, writer=["WRITE_AT_ONCE=3"]),
           "Core B at writer.c:13 waits for 3 pages of circular buffer 1, which has 2 pages; the buffer has 2 pages in all",
-          "core T2 at compute.c:23 waits for space for 1 page in circular buffer 1, where 2 of 2 are occupied",
+          "core T2 at compute.c:26 waits for space for 1 page in circular buffer 1, where 2 of 2 are occupied",
           "Give the circular buffer at least as many pages")
+
+
+def test_hang_unconfigured_buffer(kit):
+    metal = pipeline(kit)
+    metal["programs"][0]["circular-buffers"].pop()
+    hangs(kit, "unconfigured", metal, "of circular buffer 1", "the program has no circular buffer 1 on this tile",
+          "Give the program a circular buffer with this number on this tile")
+
+
+def test_hang_too_many_pushes(kit):
+    hangs(kit, "pushes", pipeline(kit, reader=["PUSH_AT_ONCE=2"]),
+          "Core NC at reader.c:", "waits for space for 1 page in circular buffer 0", "its kernel has ended",
+          "Of circular buffer 0, 8 pages were pushed and 6 popped: pop as many as are pushed (cb_pop_front), or push "
+          "(cb_push_back) as many as are popped")
+
+
+def test_hang_before_the_first_pop(kit):
+    """The consumer of buffer 0 waits for something else before it pops for the first time."""
+    metal = pipeline(kit, compute=["WAITS_FOR=3"])
+    metal["programs"][0]["circular-buffers"].append({"id": 3, "bytes": PAGE, "page": PAGE, "at": [[0, 0]]})
+    out = hangs(kit, "first_pop", metal, "Core T2 at compute.c:22 waits for 1 page of circular buffer 3, which has none",
+                "Behind it, core B at writer.c:13 waits for 1 page of circular buffer 1")
+    expect("the reader waits for T2, too", "space in circular buffer 0 -> core T2: core T2, which would do so at compute.c:33, "
+           "has not popped a page yet" in out, out)
 
 
 def test_hang_wrong_cores(kit):
@@ -288,7 +312,7 @@ def test_check_missing_barrier(kit):
     status, out = kit.run(kit.file("barrier", pipeline(kit, reader=["NO_BARRIER"])), command="check")
     first = out.split("WARNING: ")[1]
     expect("the first report is about the missing barrier", status == 1 and "read by core T2" in first and
-           "compute.c:27" in first and "NIU 0 for core NC" in first and "reader.c:14" in first and
+           "compute.c:30" in first and "NIU 0 for core NC" in first and "reader.c:18" in first and
            "The answer to the request may still be on its way: nothing has waited for it." in first, out)
 
 
@@ -307,7 +331,7 @@ def test_check_memory(kit):
     expect("buffers in L1 may be used", status == 0 and "0 race reports" in out, out)
     path = kit.file("wrap", pipeline(kit, compute=["COMPUTE_PAGES=2"], cb_pages=3))
     status, out = kit.run(path, *every, command="check")
-    expect("two pages at a time leave a buffer of three", status == 1 and "stray-access" in out and "compute.c:27" in out, out)
+    expect("two pages at a time leave a buffer of three", status == 1 and "stray-access" in out and "compute.c:30" in out, out)
 
 
 def test_profile_names_buffers(kit):

@@ -18,6 +18,9 @@ static u32 (*volatile change[])(u32) = {add_one, twice};
 void kernel_main(void)
 {
     const u32 words = get_common_arg(0) / 4, pages = get_arg(0);
+#ifdef WAITS_FOR
+    cb_wait_front(WAITS_FOR, 1);
+#endif
     for (u32 page = 0; page < pages; page += COMPUTE_PAGES) {
         cb_wait_front(0, COMPUTE_PAGES);
         cb_reserve_back(1, COMPUTE_PAGES);

@@ -6,6 +6,10 @@
 #define READ_PAGES get_arg(2)
 #endif
 
+#ifndef PUSH_AT_ONCE
+#define PUSH_AT_ONCE 1
+#endif
+
 void kernel_main(void)
 {
     const u32 bytes = get_common_arg(0), first = get_arg(1), pages = READ_PAGES;
@@ -18,6 +22,6 @@ void kernel_main(void)
 #ifdef NO_PUSH
         if (page + 1 < pages)
 #endif
-            cb_push_back(0, 1);
+            cb_push_back(0, PUSH_AT_ONCE);
     }
 }

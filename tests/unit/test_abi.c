@@ -467,6 +467,40 @@ static void test_checks(void **state)
     assert_non_null(strstr(text, "1 race report on 1 tile"));
 }
 
+/* Memory of the host's: what it reads after the program has written it, and the gaps of a line that it has written. */
+static void test_checks_of_shared_memory(void **state)
+{
+    enum { WRITTEN = 0x28000, GAP = WRITTEN + 8, ANSWER = 0x31000, STRAY = 0x32000 };
+    for (unsigned collected = 0; collected < 2; collected++) {
+        char path[64], text[8192] = "";
+        snprintf(path, sizeof path, "/tmp/wg_abi_shared_%ld", (long)getpid());
+        setenv("WAITGATE_CHECK", path, 1);
+        setenv("WAITGATE_CHECKS", "race,memory", 1);
+        lib l = start(state);
+        unsetenv("WAITGATE_CHECK");
+        unsetenv("WAITGATE_CHECKS");
+        rv p = rv_at(0);
+        rv_li(&p, T0, GAP);
+        rv_lw(&p, A0, 0, T0); /* a copy of the whole line */
+        rv_li(&p, T0, ANSWER);
+        rv_sw(&p, A0, 0, T0);
+        rv_li(&p, T0, STRAY);
+        rv_sw(&p, A0, 0, T0);
+        rv_done(&p);
+        prepare(&l, &p);
+        put32(&l, WRITTEN, 7);
+        put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+        l.clock(400);
+        if (collected)
+            get32(&l, ANSWER);
+        end(&l);
+        take_file(path, text, sizeof text);
+        assert_null(strstr(text, "L1 0x028008"));
+        assert_int_equal(strstr(text, "L1 0x031000") == NULL, collected);
+        assert_non_null(strstr(text, "L1 0x032000"));
+    }
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_boots_b, WG_BH | WG_WH, ""),
     WG_TEST(test_boots_t1_at_its_vector, WG_BH | WG_WH, ""),
@@ -486,6 +520,7 @@ static const wg_test tests[] = {
     WG_TEST(test_profile, WG_BH | WG_WH, ""),
     WG_TEST(test_check, WG_BH | WG_WH, ""),
     WG_TEST(test_checks, WG_BH | WG_WH, ""),
+    WG_TEST(test_checks_of_shared_memory, WG_BH | WG_WH, ""),
     WG_TEST(test_check_firmware, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi", tests)

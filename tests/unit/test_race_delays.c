@@ -134,7 +134,6 @@ static uint64_t run(const program *p, wg_arch_id arch, uint64_t seed, size_t *ra
     wg_advance(dev, 8000);
     for (size_t i = 0; r && i < wg_races_count(r); i++)
         *races += wg_race_severity(wg_races_at(r, i)->kind) > WG_SEVERITY_NOTE;
-    wg_races_free(r);
     uint64_t h = peek_all(dev, WG_SPACE_DST, 64 * 16, 1);
     h = peek_all(dev, WG_SPACE_SRCA, 64 * 16, h);
     h = peek_all(dev, WG_SPACE_SRCB, 64 * 16, h);
@@ -146,6 +145,7 @@ static uint64_t run(const program *p, wg_arch_id arch, uint64_t seed, size_t *ra
     for (unsigned i = 0; i < 16; i++)
         h = add(h, l1[i]);
     wg_destroy(dev);
+    wg_races_free(r);
     return h;
 }
 
