@@ -396,7 +396,7 @@ static void decode(wg_tile *t, const wg_insn *insn, wg_pack_form *f)
 
 static inline const wg_pack_form *form_of(wg_tile *t, const wg_insn *insn)
 {
-    wg_pack_form *f = (wg_pack_form *)wg_pack_form_at(&t->backend.pack, insn->word);
+    wg_pack_form *f = &t->backend.pack.form[wg_pack_form_place(insn->word)];
     if (__builtin_expect(f->word != insn->word || f->thread != insn->thread ||
                              f->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
                              !wg_fast_decoded_unseen(t) || f->section[0] != section_of(t, insn, 0),

@@ -23,9 +23,13 @@ uint64_t wg_pack_rows_ready(const wg_tile *t, const wg_insn *insn, unsigned pack
 const wg_pack_form *wg_pack_form_of(wg_tile *t, const wg_insn *insn);
 /* Fills in a job as far as its word and the configuration determine it. */
 void wg_pack_fill_in(wg_pack_job *job, const wg_pack_form *form);
+static inline unsigned wg_pack_form_place(uint32_t word)
+{
+    return WG_GET(PACR, Last, word) | (WG_GET(PACR, AddrMode, word) & 1) << 1;
+}
 static inline const wg_pack_form *wg_pack_form_at(const wg_pack *u, uint32_t word)
 {
-    return &u->form[WG_GET(PACR, Last, word) | (WG_GET(PACR, AddrMode, word) & 1) << 1];
+    return &u->form[wg_pack_form_place(word)];
 }
 /* The cycles for which a packer is occupied by rows of Dst and the 16-byte lines that it writes. */
 unsigned wg_pack_cycles(const wg_arch *arch, uint32_t rows, uint32_t lines);

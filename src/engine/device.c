@@ -205,13 +205,13 @@ static uint64_t rests_at(const wg_tile *t)
 static bool retries_for_ever(wg_device *dev)
 {
     const wg_tile *t = dev->tile;
-    bool alone = wg_scalar_retrying(t);
+    bool only_retries = wg_scalar_retrying(t);
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        alone &= t->sched.next[i] == WG_NEVER || i == WG_AGENT_SCALAR || i == WG_AGENT_REGIONS ||
-                 (i >= WG_AGENT_THREAD0 && i <= WG_AGENT_THREAD2);
-    uint64_t now = alone ? wg_tile_progress(t) : 0;
-    if (!alone || !dev->refusals || now != dev->progress) {
-        dev->refusals = alone ? t->backend.scalar.refusals : 0;
+        only_retries &= t->sched.next[i] == WG_NEVER || i == WG_AGENT_SCALAR || i == WG_AGENT_REGIONS ||
+                        (i >= WG_AGENT_THREAD0 && i <= WG_AGENT_THREAD2);
+    uint64_t now = only_retries ? wg_tile_progress(t) : 0;
+    if (!only_retries || !dev->refusals || now != dev->progress) {
+        dev->refusals = only_retries ? t->backend.scalar.refusals : 0;
         dev->progress = now;
         return false;
     }

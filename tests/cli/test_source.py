@@ -7,7 +7,8 @@ shifts and masks. Differences between the architectures are data: nothing outsid
 
 Shortcuts stay behind machine/fast.h: no plain file names one or asks for one, and no other file decides whether one may
 be taken. Files that read lockstep, watched, perturbed or seed are listed here with the reason; so is how often a file asks
-whether an event is observed. docs/architecture.md lists the files with tables by architecture. A fast file changes schedules and request queues only through functions of the plain machine.
+whether an event is observed. docs/architecture.md lists the files with tables by architecture. A fast file changes
+schedules and request queues only through functions of the plain machine. Nothing casts a tile's const away.
 """
 import collections
 import pathlib
@@ -79,6 +80,9 @@ ASKING = {
     "src/tile/memory.c": (3, "touches, stalls"),
 }
 
+# `check` of a unit gets a tile that it may not change.
+CONST_AWAY = re.compile(r"\((?:struct )?wg_tile \*\)\s*[\w(&]")
+
 # Wake-up times and request queues: changed only by their own functions.
 OWNED = re.compile(r"\b(?:s|sched)(?:->|\.)(?:next\[[^]]*\]|soon|later|far)\s*(?:[-+|&^]?=(?!=)|\+\+|--)|"
                    r"\bqueue(?:->|\.)(?:head|count|last_seen_at|retry_at)\s*(?:[-+|&^]?=(?!=)|\+\+|--)|"
@@ -127,6 +131,8 @@ def violations(root):
                     found.append(f"{name}:{number}: asks for `{asked[1] or asked[2]}`, which machine/fast.h is for: {line.strip()}")
             if directory != "cli" and (asks := len(ASKS.findall(line))):
                 asking[name] += asks
+            if CONST_AWAY.search(line):
+                found.append(f"{name}:{number}: casts to a tile that may be changed: {line.strip()}")
             if directory == "fast" and OWNED.search(line):
                 found.append(f"{name}:{number}: a shortcut changes a schedule, queue or latch by hand: {line.strip()}")
     found += [f"{name}: is listed as having words that are no instructions, and has none" for name in sorted(OTHER_WORDS - exempt)]

@@ -99,7 +99,7 @@ static void run(ur *r, unsigned round)
 
 static void test_used_again_as_decoded_afresh(void **state)
 {
-    uint64_t again = 0;
+    uint64_t again = 0, tiles = 0; /* a change may stop the kernel of a few */
     for (uint64_t seed = wg_test_first(), end = seed + wg_test_count(wg_test_rounds(60, 1500)); seed < end; seed++) {
         ur *r[2] = {tile(wg_test_arch(state), true), tile(wg_test_arch(state), false)};
         wg_test_seed(seed);
@@ -115,10 +115,11 @@ static void test_used_again_as_decoded_afresh(void **state)
         }
         assert_int_equal(r[1]->t->fast_uses[WG_FAST_DECODING], 0);
         again += r[0]->t->fast_uses[WG_FAST_DECODING];
+        tiles++;
         for (unsigned k = 0; k < 2; k++)
             ur_free(r[k]);
     }
-    assert_true(!WG_FAST || again > 1000);
+    assert_true(!WG_FAST || tiles < 3 || again > tiles * ROUNDS);
 }
 
 static const wg_test tests[] = {

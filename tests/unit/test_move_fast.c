@@ -129,7 +129,14 @@ static void test_rows_in_fours(void **state)
 
 /* ---- Instructions ---------------------------------------------------------------------------------------------- */
 
-/* The same words on two rigs; one of them forgets its decoded state before each word. */
+/* The same words on two rigs; the other one decodes each of them afresh, and has no host vector code. */
+static void be_other(ur *r)
+{
+    r->t->simd = WG_SIMD_SCALAR;
+    r->t->fast_wanted &= ~(uint32_t)WG_FAST_BIT(DECODING);
+    wg_fast_update(r->t);
+}
+
 static void random_packer(wg_rng *rng, ur *r)
 {
     static const uint8_t formats[][3] = {{5, 5, 5}, {5, 5, 6}, {5, 5, 7}, {6, 6, 6}, {1, 1, 1}, {5, 5, 0}, {6, 6, 7}};
@@ -154,9 +161,10 @@ static void test_repeated_packs(void **state)
     for (unsigned k = 0; k < 2; k++) {
         once[k] = pr_new(arch, arch == WG_ARCH_BH ? 16 : 256);
         pr_mark_dst(once[k]);
-        once[k]->t->simd = (uint8_t)(k ? WG_SIMD_SCALAR : wg_simd_best());
+        once[k]->t->simd = (uint8_t)wg_simd_best();
         ur_unwatch(once[k]);
     }
+    be_other(once[1]);
     wg_rng rng = {21};
     unsigned hits = 0;
     for (unsigned round = 0; round < 400; round++) {
@@ -180,7 +188,6 @@ static void test_repeated_packs(void **state)
             }
             pr_do(once[0], 2, word);
             hits += form->changes && serial == form->serial;
-            memset(once[1]->t->backend.pack.form, 0, sizeof once[1]->t->backend.pack.form);
             pr_do(once[1], 2, word);
         }
         assert_memory_equal(once[0]->t->l1, once[1]->t->l1, 0x10000);
@@ -188,7 +195,7 @@ static void test_repeated_packs(void **state)
         assert_int_equal(wg_exphist_max(&once[0]->t->regs.exphist, 0), wg_exphist_max(&once[1]->t->regs.exphist, 0));
         assert_int_equal(once[0]->t->sched.now, once[1]->t->sched.now);
     }
-    assert_true(hits > 500);
+    assert_true(!WG_FAST || hits > 500);
     for (unsigned k = 0; k < 2; k++)
         ur_free(once[k]);
 }
@@ -213,9 +220,10 @@ static void test_repeated_unpacks(void **state)
         wg_rng fill = {3};
         for (unsigned i = 0; i < 0x10000; i++)
             once[k]->t->l1[i] = (uint8_t)wg_rng_next(&fill);
-        once[k]->t->simd = (uint8_t)(k ? WG_SIMD_SCALAR : wg_simd_best());
+        once[k]->t->simd = (uint8_t)wg_simd_best();
         ur_unwatch(once[k]);
     }
+    be_other(once[1]);
     wg_rng rng = {22};
     unsigned hits = 0;
     for (unsigned round = 0; round < 600; round++) {
@@ -238,7 +246,6 @@ static void test_repeated_unpacks(void **state)
             uint64_t serial = once[0]->t->backend.unpack.form[u].serial;
             ur_do(once[0], 0, word);
             hits += once[0]->t->backend.unpack.form[u].changes && serial == once[0]->t->backend.unpack.form[u].serial;
-            once[1]->t->backend.unpack.form[u].changes = 0;
             ur_do(once[1], 0, word);
             assert_int_equal(once[0]->t->sched.now, once[1]->t->sched.now);
         }
@@ -246,7 +253,7 @@ static void test_repeated_unpacks(void **state)
         assert_memory_equal(&once[0]->t->regs.dst, &once[1]->t->regs.dst, sizeof once[0]->t->regs.dst);
         assert_memory_equal(once[0]->t->regs.adc.unit, once[1]->t->regs.adc.unit, sizeof once[0]->t->regs.adc.unit);
     }
-    assert_true(hits > 1000);
+    assert_true(!WG_FAST || hits > 1000);
     assert_int_equal(once[0]->dev.findings, once[1]->dev.findings);
     for (unsigned k = 0; k < 2; k++)
         ur_free(once[k]);
