@@ -114,6 +114,47 @@ def the_path_says_what_a_change_gains(d):
     assert abs((before["cycles"] - after["cycles"]) - predicted) <= 1, (before["cycles"], after["cycles"], predicted)
 
 
+LOADS = """.arch {arch}
+.core B
+    li a0, {base}
+    addi a1, a0, 1024
+again:
+    lw a2, 0(a0)
+    {between}
+    add a3, a3, a2
+    addi a0, a0, 4
+    bltu a0, a1, again
+    mul a4, a3, a3
+    add a4, a4, a4
+    j .
+.expect done
+"""
+
+
+@test
+def a_load_is_charged_to_its_user(d):
+    """The whole latency of a load belongs to the instruction that uses the value, whether or not the answer has arrived, and
+    nothing of it to the instruction before; time in EX1 belongs to the instruction in EX1. A product is an operand, not a
+    load. Shortcuts change nothing."""
+    for arch in ("bh", "wh"):
+        for base in (0x40000, 0xFFB00400):
+            for between in ("", "nop"):
+                path, found = write(d, LOADS.format(arch=arch, base=base, between=between)), []
+                for setting in ({}, {"WAITGATE_FAST": "none"}, {"WAITGATE_LOCKSTEP": "1"}):
+                    r = subprocess.run([WAITGATE, "profile", "--json", path], capture_output=True, text=True,
+                                       env={**os.environ, **setting})
+                    found.append(json.loads(r.stdout)["cost_profile"])
+                case = (arch, base, between, found[0])
+                assert found[0] == found[1] == found[2], case
+                costs = next(t["costs"] for t in found[0]["tracks"] if t["name"] == "B")
+                late = cycles_at(costs, cause="load-response", line=8)
+                assert late == cycles_at(costs, cause="load-response"), case
+                assert late >= (250 if base == 0x40000 or not between else 0), case
+                assert not cycles_at(costs, cause="multi-cycle", line=7), case
+                assert not cycles_at(costs, cause="ram-clearing") or cycles_at(costs, cause="ram-clearing", line=6), case
+                assert arch == "wh" or cycles_at(costs, cause="operand", line=12) > 0, case
+
+
 AFTERWARDS = """.arch bh
 .thread 0
     ttseminit 2, 0, SEMAPHORE_1
