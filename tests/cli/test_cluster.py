@@ -700,20 +700,72 @@ def job_scripts(d):
     assert json.loads((d / "timings.json").read_text())["timings"] > 0
 
 
+MULTIPLY = """    tiles:
+      - at: {from: [1, %d], to: [%d, 11]}
+        brisc: %smatmul.brisc.elf
+        trisc0: %smatmul.trisc0.elf
+        trisc1: %smatmul.trisc1.elf
+        trisc2: %smatmul.trisc2.elf
+        load: [{address: 0x20000, words: [4]}, {address: 0x20010, words: [100000000]}]
+"""
+
+
+def matmuls(d):
+    for elf in EXAMPLES.glob("*matmul.*.elf"):
+        shutil.copy(elf, d)
+    (d / "chip.yaml").write_text("arch: bh\n" + (MULTIPLY % (2, 16, "", "", "", "")).replace("\n    ", "\n").replace("    tiles", "tiles"))
+    (d / "cluster.yaml").write_text("topology: t3000\nchips:\n  - chip: all\n" + MULTIPLY % (1, 9, "wh_", "wh_", "wh_", "wh_"))
+
+
+def ctrl_c(child, pid):
+    """Presses Ctrl-C in one process; in which cycle the run ended."""
+    suite.wait_for_handler(pid)
+    time.sleep(1)
+    os.kill(pid, signal.SIGINT)
+    out, err = child.communicate(timeout=120)
+    report = json.loads(out)
+    assert report["result"] == "interrupted" and report["status"] == 130, (out[:300], err)
+    return report["cycles"]
+
+
+@test
+def ctrl_c_with_many_tiles(d):
+    """However long a cycle of many busy tiles takes, Ctrl-C ends the run soon: long before 2^17 cycles have passed."""
+    matmuls(d)
+    for command, name in (("profile", "chip.yaml"), ("run", "cluster.yaml")):
+        child = subprocess.Popen([WAITGATE, command, "--json", d / name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        cycles = ctrl_c(child, child.pid)
+        assert child.returncode == 130 and 0 < cycles < 1 << 17, (name, cycles)
+
+
+def workers_of(p, count):
+    """The processes that mpirun has started."""
+    mine = []
+    for _ in range(100):
+        time.sleep(0.1)
+        children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout
+        mine = [int(line.split()[0]) for line in children.splitlines() if "waitgate" in line]
+        if len(mine) == count:
+            break
+    assert len(mine) == count, children
+    return mine
+
+
+@mpi_test
+def ctrl_c_in_one_process(d):
+    """All of them end in the same cycle, with one report."""
+    matmuls(d)
+    p = processes(2, d, "--json")
+    assert 0 < ctrl_c(p, workers_of(p, 2)[1]) < 1 << 17
+
+
 @mpi_test
 def a_process_dies(d):
     """The run ends within seconds, and reports why."""
     build(d, "count", "int main(void)\n{\n    for (u32 i = 0;; i++)\n        WORD(0x28000) = i;\n}\n", 0x18000)
     (d / "cluster.yaml").write_text("topology: n300\nchips:\n  - {chip: all, tiles: [{at: e0, erisc0: count.elf}]}\n")
     p = processes(2, d)
-    mine = []
-    for _ in range(100):
-        time.sleep(0.1)
-        children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(p.pid)], capture_output=True, text=True).stdout
-        mine = [int(line.split()[0]) for line in children.splitlines() if "waitgate" in line]
-        if len(mine) == 2:
-            break
-    assert len(mine) == 2
+    mine = workers_of(p, 2)
     time.sleep(1)
     begun = time.monotonic()
     os.kill(mine[1], signal.SIGKILL)
