@@ -764,14 +764,15 @@ def a_process_dies(d):
     """The run ends within seconds, and reports why."""
     build(d, "count", "int main(void)\n{\n    for (u32 i = 0;; i++)\n        WORD(0x28000) = i;\n}\n", 0x18000)
     (d / "cluster.yaml").write_text("topology: n300\nchips:\n  - {chip: all, tiles: [{at: e0, erisc0: count.elf}]}\n")
-    p = processes(2, d)
-    mine = workers_of(p, 2)
-    time.sleep(1)
-    begun = time.monotonic()
-    os.kill(mine[1], signal.SIGKILL)
-    status, out, err = finished(p, 30)
-    assert status != 0 and time.monotonic() - begun < 10, status
-    assert "waitgate: the run has ended: another process died" in err, err
+    for number, victim in ((signal.SIGKILL, 1), (signal.SIGTERM, 1), (signal.SIGKILL, 0)):
+        p = processes(2, d)
+        mine = workers_of(p, 2)
+        time.sleep(1)
+        begun = time.monotonic()
+        os.kill(min(mine) if victim == 0 else max(mine), number)
+        status, out, err = finished(p, 30)
+        assert status != 0 and time.monotonic() - begun < 10, status
+        assert "waitgate: the run has ended: another process died" in err, (number, victim, err)
 
 
 @mpi_test
