@@ -168,7 +168,7 @@ static bool open_links(wg_cluster_job *r)
     return right;
 }
 
-static bool open_run(wg_cluster_job *r, wg_text *error)
+static bool read_file(wg_cluster_job *r, wg_text *error)
 {
     char message[512];
     size_t bytes;
@@ -178,11 +178,29 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }
-    if (!wg_cluster_parse(&r->file, r->args->file[0], (const char *)r->source, bytes) ||
-        !wg_chip_options(r->args, &r->file.base, error) || !names_differ(r->args, r->file.chips, error))
-        return false;
+    return wg_cluster_parse(&r->file, r->args->file[0], (const char *)r->source, bytes) &&
+           wg_chip_options(r->args, &r->file.base, error) && names_differ(r->args, r->file.chips, error);
+}
+
+/* All processes read the file. If it cannot be used, the first one that finds that says why. */
+static bool read_together(wg_cluster_job *r, wg_text *error)
+{
     r->ranks = wg_ranks_open(error);
     if (error->size)
+        return false;
+    const bool right = read_file(r, error);
+    wg_transport *t = r->ranks;
+    uint64_t fails = !t || right ? UINT64_MAX : t->rank;
+    if (t && !t->exchange(t, NULL, NULL, NULL, &fails, 1))
+        return false;
+    if (t && fails != UINT64_MAX && fails != t->rank)
+        error->size = r->file.base.report.size = 0;
+    return fails == UINT64_MAX && right;
+}
+
+static bool open_run(wg_cluster_job *r, wg_text *error)
+{
+    if (!read_together(r, error))
         return false;
     /* Sinks are per chip; sinks that only count share no state at all. */
     const bool counts =

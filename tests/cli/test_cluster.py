@@ -375,7 +375,7 @@ def verdicts(d):
     line = source[:source.index("} while (WORD(slot + PART * 4)")].count("\n") + 1
     for other, cause, words_ in (
             (chip_of_ring(1, [0, 1, 2, 1], [1, 1, 2, 1]) + "faults: [cut: {link: [1, 0], cycle: 300}]\n", "link-down",
-             ["The link chip 1, e0 – chip 0, e8 has been down since cycle 300, and 2 packets from chip 0 have not arrived: chip 1, "
+             ["The link chip 1, e0 – chip 0, e8 has been down since cycle 300, and 2 packets from chip 0 have no acknowledgement: chip 1, "
               "Ethernet tile 9-0 (e0), core E at await (", f"ring.c:{line}", "it polls 0x00030080", "comes over the link from chip 0, e8"]),
             (chip_of_ring(1, [0, 1, 2, 1], None), "circle", ["They wait for each other in a circle: chip 0, Ethernet tile 1-6 (e9), core E",
                                                              "; chip 1, Ethernet tile 1-0 (e1), core E"]),
@@ -812,6 +812,11 @@ def a_process_fails(d):
     (d / "cluster.yaml").write_text(text)
     status, out, err = finished(processes(3, d))
     assert status == 6 and err.count("has 2 chips, too few for 3 processes") == 1, err
+    status, out, err = finished(processes(2, d, name="gone.yaml"))
+    assert status == 6 and err.count("gone.yaml: No such file") == 1 and "has started" not in err, err
+    (d / "wrong.yaml").write_text("topology: n300\nchips:\n  - {chip: 7, tiles: []}\n")
+    status, out, err = finished(processes(2, d, name="wrong.yaml"))
+    assert status == 6 and err.count("there is no chip 7") == 1, err
     status, out, err = finished(processes(3, d, "--json"))
     assert status == 6 and "too few for 3 processes" in json.loads(out)["error"] and "too few" in err, (out, err)
 
