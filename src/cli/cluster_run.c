@@ -135,7 +135,7 @@ bool wg_cluster_open_chip(wg_cluster_job *r, unsigned i, wg_text *error)
         r->file.chip[i].chip = (wg_chip_file){.name = NULL};
     }
     chip->file.name = r->file.base.name; /* files are relative to it */
-    const uint32_t harvested = chip->file.grid.harvested;
+    const uint32_t harvested = chip->file.grid.harvested | (r->file.harvested ? r->file.harvested[i] : 0);
     chip->file.grid = *g;
     chip->file.grid.harvested = harvested;
     chip->file.grid.threads = 1;

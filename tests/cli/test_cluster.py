@@ -225,6 +225,21 @@ def topologies(d):
             assert status == 0 and json.loads(out)["links"] == said["links"], (name, err)
 
 
+@test
+def harvested_as_described(d):
+    """harvest_mask counts the columns or rows that have Tensix tiles, in NoC 0 coordinates; each chip has its own mask."""
+    for arch, masks, gone, there in (("wormhole_b0", (65, 5), ((1, 8), (1, 3)), ((2, 3), (2, 8))),
+                                     ("blackhole", (8320, 0), ((10, 16), ()), ((7, 15), (10, 16)))):
+        text = (f"arch: {{0: {arch}, 1: {arch}}}\nethernet_connections: [[{{chip: 0, chan: 1}}, {{chip: 1, chan: 1}}]]\n"
+                f"harvesting: {{0: {{noc_translation: true, harvest_mask: {masks[0]}, eth_harvesting_mask: 288}}, 1: {{harvest_mask: {masks[1]}}}}}\n")
+        (d / "descriptor.yaml").write_text(text)
+        for chip in (0, 1):
+            for line, works in [(n, False) for n in gone[chip]] + [(n, True) for n in there[chip]]:
+                at = f"[1, {line}]" if arch == "wormhole_b0" else f"[{line}, 2]"
+                status, out, err = run(d, f"topology: descriptor.yaml\nchips:\n  - {{chip: {chip}, tiles: [{{at: {at}}}]}}\n", "--json")
+                assert status == 0 and len(json.loads(out)["chips"][chip]["tiles"]) == works, (arch, chip, line, out, err)
+
+
 def connections(d, topology):
     """Each link as two pairs, chip and channel."""
     said = json.loads(run(d, f"topology: {topology}\n", "--json")[1])
@@ -465,6 +480,9 @@ def mistakes(d):
     for text, words in (("arch: {0: blackhole, 1: wormhole_b0}\nethernet_connections: []\n", "one architecture"),
                         ("arch: {0: quasar}\n", "neither wormhole_b0 nor blackhole"),
                         ("ethernet_connections: []\n", "`arch` is missing"),
+                        ("arch: {0: blackhole}\nethernet_connections: []\nharvesting: {0: {harvest_mask: 0x4000}}\n", "fewer columns of Tensix tiles"),
+                        ("arch: {0: blackhole}\nethernet_connections: []\nharvesting: {0: {dram_harvesting_mask: 8}}\n", "DRAM channels are not modelled"),
+                        ("arch: {0: blackhole}\nethernet_connections: []\nharvesting: {1: {harvest_mask: 1}}\n", "the maximum here"),
                         ("arch: {0: blackhole}\nethernet_connections: [[{chip: 0}]]\n", "a list of its two ends"),
                         ("arch: {0: blackhole}\nethernet_connections: [[{chip: 0, chan: 1}, {chip: 1, chan: 1}]]\n", "there is no chip 1")):
         (d / "descriptor.yaml").write_text(text)
