@@ -347,9 +347,18 @@ wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t 
 /* A unit that works for this percentage of the time bounds the run. */
 #define BOUNDS 90.0
 
-static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
+/* The last work is over, and time goes on: other chips work, or the host waits. */
+static bool is_over(const wg_row *r)
+{
+    return wg_track_is_core(r->cost.track) && r->cost.doing == WG_DOING_PARKED;
+}
+
+static void largest_part(const wg_rows *t, uint64_t length, wg_text *out)
 {
     char where[256], who[64], cause[WG_CAUSE_MAX];
+    const wg_row *r = &t->row[0];
+    for (size_t i = 0; i < t->count && is_over(r); i++)
+        r = &t->row[i];
     wg_row_place(r, where, sizeof where);
     who_text(r, who, sizeof who);
     bool named = r->cost.tile || r->cost.doing == WG_DOING_POLLING || wg_track_is_niu(r->cost.track);
@@ -361,6 +370,8 @@ static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
              (unsigned long long)r->cycles, (unsigned long long)length, 100.0 * (double)r->cycles / (double)length, who,
              r->cost.pc ? " at " : "", r->cost.pc ? where : "",
              named ? cause : wg_doing_text(r->cost.track, r->cost.doing));
+    if (is_over(&t->row[0]) && r != &t->row[0])
+        wg_textf(out, " In %llu cycles at the end nothing works.", (unsigned long long)t->row[0].cycles);
 }
 
 static const uint8_t computing[] = {WG_AGENT_UNPACK0, WG_AGENT_UNPACK1, WG_AGENT_MATRIX, WG_AGENT_VECTOR,
@@ -434,7 +445,7 @@ void wg_path_sentence(const wg_profiled *all, uint64_t from, uint64_t to, wg_tex
     uint64_t begin;
     wg_rows t = wg_path_of(all, from, to, &begin);
     if (t.count)
-        largest_part(&t.row[0], to - begin, out);
+        largest_part(&t, to - begin, out);
     if (t.count)
         busiest_unit(all, to - from, out);
     free(t.row);
@@ -446,7 +457,7 @@ void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t t
     wg_rows t = wg_path_of(all, from, to, &begin);
     if (t.count) {
         wg_text sentence = {0};
-        largest_part(&t.row[0], to - begin, &sentence);
+        largest_part(&t, to - begin, &sentence);
         busiest_unit(all, to - from, &sentence);
         wg_text_add(out, "\n", 1);
         wg_text_wrap(out, wg_text_of(&sentence), 0, 0);
