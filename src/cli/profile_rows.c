@@ -348,10 +348,7 @@ wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t 
 #define BOUNDS 90.0
 
 /* The last work is over, and time goes on: other chips work, or the host waits. */
-static bool is_over(const wg_row *r)
-{
-    return wg_track_is_core(r->cost.track) && r->cost.doing == WG_DOING_PARKED;
-}
+static bool is_over(const wg_row *r) { return wg_track_is_core(r->cost.track) && r->cost.doing == WG_DOING_PARKED; }
 
 static void largest_part(const wg_rows *t, uint64_t length, wg_text *out)
 {

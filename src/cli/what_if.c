@@ -102,6 +102,9 @@ static bool add_place(plan *p, unsigned core, uint32_t pc, uint32_t factor)
 static const char *fixed_insn(wg_arch_id arch, uint32_t word)
 {
     const wg_isa_insn *insn = wg_isa_decode(arch, word);
+    const unsigned opcode = wg_opcode(word);
+    if (opcode == WG_OPCODE_STALLWAIT || opcode == WG_OPCODE_SEMWAIT)
+        return "takes one cycle; `waitgate check --waits` says what a program gains without it";
     if (!insn || insn->unit >= WG_UNIT_COUNT || !wg_units[insn->unit])
         return "takes one cycle";
     if (wg_units[insn->unit]->agent == WG_AGENT_VECTOR)
@@ -114,7 +117,7 @@ static void note_insn(const wg_session *s, uint32_t word, wg_text *note)
 {
     const char *why = fixed_insn(s->desc.arch, word);
     const wg_isa_insn *insn = wg_isa_decode(s->desc.arch, word);
-    char text[160];
+    char text[192];
     if (!why || !insn)
         return;
     snprintf(text, sizeof text, "%s %s", insn->name, why);
