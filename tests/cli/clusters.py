@@ -22,11 +22,11 @@ def elfs(folder):
         shutil.copy(elf, folder)
 
 
-def build(folder, name, text, base):
-    """A Wormhole program of this test."""
+def build(folder, name, text, base, arch="wh"):
+    """A program of this test."""
     common, header = ROOT / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
     (folder / f"{name}.c").write_text("#include \"eth.h\"\n#include \"noc.h\"\n" + text)
-    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-ffreestanding", "-nostdlib", "-DWG_ARCH_WH",
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-ffreestanding", "-nostdlib", f"-DWG_ARCH_{arch.upper()}",
                     "-msmall-data-limit=0", f"-Wl,--defsym=__base={base}", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
                     folder / f"{name}.c", common / "crt.S", "-T", common / "kernel.ld", "-o", folder / f"{name}.elf"], check=True)
 

@@ -68,6 +68,58 @@ def rates_as_published(d):
     assert 400 < took[0] / 2 / 1.35 < 658, took
 
 
+TOKEN = """enum { OUT, IN, ROUNDS = 4, LINE = 16 };
+#define CONFIG(n) WORD(0x28000 + 4 * (n)) /* role, this chip, chips, channel of OUT */
+#define TOKEN WORD(0x30000)
+#define CLOCK WORD(0xFFB121F0)
+static void await(u32 n)
+{
+    do {
+        fence();
+    } while (TOKEN != n);
+}
+int main(void)
+{
+    u32 best = -1u;
+    noc_write_to(0, eth_place(CONFIG(3)), LINE);
+    for (u32 n = 1; n <= ROUNDS; n++) {
+        u32 before = CLOCK;
+        if (CONFIG(0) == OUT && CONFIG(1) == 0) {
+            WORD(0x30010) = 2 * n;
+            stored(&WORD(0x30010));
+            eth_send(0, 0x30010, 0x30000, LINE);
+            await(2 * n);
+            before = CLOCK - before;
+            best = before < best ? before : best;
+            continue;
+        }
+        await(2 * n);
+        if (CONFIG(0) == IN)
+            noc_write(0, 0x30000, 0x30000, 0);
+        else
+            eth_send(0, 0x30000, 0x30000, LINE);
+    }
+    RESULT(0) = best;
+    return 0;
+}
+"""
+
+
+@test
+def hops_through_chips(d):
+    """A token goes round: each chip takes it from one link and gives it to the next, by a write over its NoC. A hop takes longer
+    than the link (half a round trip), and less than the shortest one through a router of tt-metal's fabric, whose
+    program does more."""
+    elfs(d)
+    for topology, arch, ghz, link, router in (("t3000", "wh", 1, 894 / 2, 731), ("p150x4", "bh", 1.35, 400, 658)):
+        build(d, "token", TOKEN, 0x18000, arch)
+        (d / "token.elf").rename(d / f"{'wh_' if arch == 'wh' else ''}token.erisc0.elf")
+        text, chips = ring(d, topology, arch, program="token")
+        status, out, err = run(d, text)
+        assert status == 0, (out, err)
+        assert link < words(d / "sum-0")[0] / chips / ghz < router, (topology, words(d / "sum-0"), chips)
+
+
 @test
 def remote_access(d):
     """A host's requests reach tiles of the other chip through the documented queues; a chip at neither end of the link
