@@ -53,7 +53,7 @@ bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
 }
 
 /* Raises *e to `to`; *why says what it is then for. */
-static inline void put_off(uint64_t *e, uint64_t to, wg_stall *why, wg_stall_reason reason, unsigned resource)
+static inline void put_off(uint64_t *e, uint64_t to, wg_stall *why, uint16_t reason, unsigned resource)
 {
     if (to <= *e)
         return;
