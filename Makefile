@@ -10,8 +10,8 @@ NINJA = scripts/build $(1) $(2)
 CONFIGURE = mkdir -p $(1); [ -f $(1)/build.ninja ] || { [ ! -t 2 ] || printf '\r\033[K%s: configuring' $(1) >&2; \
 	$(2) meson setup $(1) $(3) >$(1)/setup.log 2>&1 || { cat $(1)/setup.log; exit 1; }; }
 
-# What `make test` runs in a build, and no more; `make soak` needs all of it.
-NEEDED = $(if $(ALL_TARGETS),,$$(python3 tests/run.py --targets $(1)))
+# What `make test` runs in a build, and no more; `make soak` needs all of it. Ninja configures again first if the list of tests has changed.
+NEEDED = $(if $(ALL_TARGETS),,$$(ninja -C $(B)/$(1) build.ninja >/dev/null && python3 tests/run.py --targets $(1)))
 # Builds for tests alone: half the time to compile, and places in the source are known all the same.
 QUICK = --buildtype=plain -Doptimization=1 -Dc_args=-g1
 

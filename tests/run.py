@@ -42,6 +42,8 @@ def run_suite(label, test, limit):
             done = subprocess.run(test["cmd"], cwd=test.get("workdir") or test["build"], env=env, timeout=limit,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             status, output = done.returncode, done.stdout.decode(errors="replace")
+        except OSError as e: # it is not built
+            status, output = -1, str(e)
         except subprocess.TimeoutExpired as e:
             status, output = -1, (e.stdout or b"").decode(errors="replace") + f"\ntimed out after {limit} s\n"
         if status == 0 and "after" in test:
@@ -116,7 +118,7 @@ SANITIZED_IN_SOAK = {"check", "explore", "metal", "race_delays", "docs", "spins"
                      "checks", "state_hash", "core_modes", "chip_modes", "debugger", "matrix_move", "words", "hangs", "mover",
                      "vector_macro", "move_config", "delays", "shortcuts", "poll", "races", "control_device", "frontend_modes",
                      "unpack", "patterns", "rwc", "core_loops", "frontend_device", "browser", "explain", "learn", "waits",
-                     "saved", "what_if", "chip", "chip_profile", "traces", "any_word", "robust", "cluster_files"}
+                     "saved", "what_if", "chip", "chip_profile", "traces", "any_word", "robust", "cluster_files", "cluster_processes"}
 
 
 def runs_in(label, test):

@@ -462,7 +462,8 @@ static void test_company(void **state)
     const rv code = stuck_at(LINKED);
     char folder[64], made[1 + 3 * HOMES][96], file[2 * HOMES][128];
     unsigned folders = 0, files = 0;
-    snprintf(folder, sizeof folder, "/tmp/wg_abi_company_%ld", (long)getpid());
+    snprintf(folder, sizeof folder, "/tmp/wg_abi_company_XXXXXX");
+    assert_non_null(mkdtemp(folder));
     snprintf(made[folders++], sizeof *made, "%s", folder);
     for (unsigned i = 0; i < HOMES; i++) {
         rv other = rv_at(LINKED);
@@ -474,20 +475,17 @@ static void test_company(void **state)
             snprintf(made[folders++], sizeof *made, "%s/%u/trisc%u", folder, i, t);
             snprintf(file[files++], sizeof *file, "%s/%u/trisc%u/trisc%u.elf", folder, i, t, t);
         }
-        for (unsigned k = folders - 3; k < folders; k++) {
-            if (!k || !i)
-                mkdir(made[0], 0700);
+        for (unsigned k = folders - 3; k < folders; k++)
             assert_int_equal(mkdir(made[k], 0700), 0);
-        }
         write_elf_of(file[files - 2], &other, "other");
         write_elf_of(file[files - 1], &code, i == RIGHT ? "right" : "wrong");
     }
     host(state, launch_two_kernels, "WAITGATE_ELF", folder);
-    SAYS("thread 1 waits at right");
     while (files-- > 0)
         unlink(file[files]);
     while (folders-- > 0)
         rmdir(made[folders]);
+    SAYS("thread 1 waits at right");
 }
 
 /* Firmware of tt-metal that was given no kernel waits for one: that is no hang. */
