@@ -80,6 +80,7 @@ typedef struct wg_timing {
     uint8_t noc_pause;         /* a link pauses for one cycle after this many flits of a packet; 0: never */
     uint8_t noc_data_pause;    /* NIU 1 pauses for one cycle after this many flits of a read's data; 0: never */
     uint8_t noc_read;          /* NIU 1 sends at most one read in this many cycles */
+    uint8_t noc_serve;         /* a tile serves at most one read of L1 per NoC in this many cycles */
     uint8_t noc_data;          /* arrival of a read to departure of its data */
     uint8_t noc_ack;           /* arrival of another request to departure of its answer */
     uint16_t dram_rate;        /* bytes read from one DRAM channel in ten cycles */
