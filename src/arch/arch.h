@@ -165,7 +165,7 @@ struct wg_arch {
         uint16_t flit_bytes;    /* a packet is one flit of header and up to 256 of data */
         uint16_t stride;        /* between the NIU's request initiators */
         uint8_t buffer_flits;   /* of one packet in one router */
-        uint8_t dram_line;      /* a DRAM channel writes this many bytes at once */
+        uint8_t dram_line;      /* a DRAM channel writes this many bytes at once; 0: any */
         uint8_t dram_alignment; /* addresses in DRAM and L1 must be equal modulo this */
         bool wide_addresses;    /* coordinates have separate words, addresses 64 bits */
         bool inline_to_l1;      /* inline writes to L1 are safe */

@@ -175,7 +175,6 @@ const wg_arch wg_arch_bh = {
     .noc = {.flit_bytes = 64,
             .stride = 0x800,
             .buffer_flits = 7,
-            .dram_line = 64,
             .dram_alignment = 64,
             .wide_addresses = true,
             .zaamo = true},
