@@ -161,7 +161,7 @@ processor of its own, a cycle takes
 `make bench` measures these (`bench/cluster.py`, `bench/exchange.c`), and `bench/cluster.py --page` writes this page. A frame of n bytes
 needs n / 18.5 cycles of a link, so that a link contributes at most 10 KiB to v.
 
-With fewer than four processors g cannot be measured: all of a + g is taken as g, which is the worst case. Measured on a machine with {model.processors} processors, on which more processes than that share them:
+With fewer than four processors g cannot be measured: all of a + g is taken as g, which is the worst case. Measured on a machine with {model.processors} processors, which a larger number of processes shares:
 
 | Processes | ns per cycle | the model's | efficiency |
 |---|---|---|---|
@@ -176,7 +176,7 @@ For more processes than this machine has, the model says, with the same load on 
 ![Efficiency of 32 chips](pictures/cluster_32.svg)
 ![Efficiency of 1,024 chips](pictures/cluster_1024.svg)
 
-The less chips have to do in a window, the more its end counts: chips that are 1 % busy are better computed by one process per node.
+The less work a window has, the more its end counts: chips that are 1 % busy are best computed by one process per node.
 Windows in which nothing happens anywhere are skipped, and cost nothing.
 
 A Galaxy's 32 chips with a ring all-reduce take {ring[0]:.2f} s and {ring[1]:.0f} MiB in one process.

@@ -48,12 +48,12 @@ static part part_of(const wg_session *s)
     part t = {.sent = p->bytes_sent[0] + p->bytes_sent[1], .arrived = p->bytes_arrived[0] + p->bytes_arrived[1]};
     for (size_t i = 0; i < s->costs->table.count; i++) {
         const wg_cost *c = &s->costs->table.cost[i];
-        if (c->doing == WG_DOING_WORK)
+        if (wg_doing_works(c->doing))
             work[c->track] += c->cycles;
         if (!wg_track_is_core(c->track) || c->doing == WG_DOING_RESET || c->doing == WG_DOING_PARKED)
             continue;
         t.cycles += c->cycles;
-        if (c->doing == WG_DOING_WORK)
+        if (wg_doing_works(c->doing))
             t.core += c->cycles;
         else if (c->doing != WG_DOING_POLLING)
             t.waiting += c->cycles;

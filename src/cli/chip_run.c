@@ -11,7 +11,6 @@
 #include "chip/what_if.h"
 #include "cli/again.h"
 #include "cli/drive.h"
-#include "cli/meter.h"
 #include "cli/metal_run.h"
 #include "cli/waits.h"
 #include "machine/device.h"
@@ -19,7 +18,7 @@
 #include "text/delays.h"
 
 /* Cycles between two checks of conditions; without any, between two checks for Ctrl-C. */
-enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100 };
+enum { STRETCH = 1 << 17, LEAST_STRETCH = 1 << 7, UNTIL_STRETCH = 100 };
 
 bool wg_is_chip_file(const char *path)
 {
@@ -492,6 +491,7 @@ bool wg_chip_drive(wg_chip_run *r, wg_text *error)
     uint64_t stretch = until || r->metal ? UNTIL_STRETCH : STRETCH,
              save_at = wg_save_next(r->args, wg_grid_cycle(r->grid));
     uint64_t watch_from = wg_progress_from(wg_grid_cycle(r->grid), r->file.max_cycles);
+    wg_pace pace = wg_pace_begin(stretch < LEAST_STRETCH ? stretch : LEAST_STRETCH, stretch);
     wg_meter meter = wg_meter_begin(r->unseen ? "running again" : NULL, wg_grid_cycle(r->grid), r->file.max_cycles);
     if (r->unseen && r->args->command == WG_CMD_EXPLORE)
         meter.terminal = false; /* it shows how many runs are left */
@@ -507,6 +507,8 @@ bool wg_chip_drive(wg_chip_run *r, wg_text *error)
             left = save_at - now;
         if (stretch - now % stretch < left) /* conditions are checked in the same cycles, wherever the run began */
             left = stretch - now % stretch;
+        if (pace.cycles - now % pace.cycles < left)
+            left = pace.cycles - now % pace.cycles;
         for (size_t i = 0; now >= watch_from && !r->unseen && i < r->tiles; i++)
             wg_progress_watch(&r->tile[i].s);
         if (now >= watch_from)
@@ -520,6 +522,7 @@ bool wg_chip_drive(wg_chip_run *r, wg_text *error)
             wg_textf(error, "waitgate: %s\n", wg_grid_error(r->grid));
             return false;
         }
+        wg_pace_adapt(&pace);
         going = false;
         const bool looks = stop != WG_STOP_CYCLES || wg_grid_cycle(r->grid) % stretch == 0 ||
                            wg_grid_cycle(r->grid) >= r->file.max_cycles;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cluster descriptors of tt-metal and tt-umd: chips with their architecture, and ethernet_connections. Everything
- * else in them is for hosts and is skipped; chips are not harvested.
+ * The cluster descriptors of tt-metal and tt-umd: chips with their architecture, ethernet_connections, and the Tensix tiles
+ * that are fused off. Everything else in them is for hosts and is skipped. Channels are those that software counts, so
+ * fused-off Ethernet tiles are not among them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "cli/cluster_yaml.h"
 #include "arch/arch.h"
 #include "cli/yaml_read.h"
+#include "noc/floorplan.h"
+#include "cli/session.h"
 
 typedef struct descriptor {
     wg_chip_file file; /* first: gets the errors */
@@ -51,6 +54,34 @@ static bool read_archs(wg_yaml *p, yaml_node_t *n, wg_cluster_file *out)
     return true;
 }
 
+/* Bit n of harvest_mask is the n-th column or row of Tensix tiles in NoC 0 coordinates. */
+static bool read_harvesting(wg_yaml *p, yaml_node_t *n, wg_cluster_file *out)
+{
+    const wg_floorplan *plan = wg_floorplan_of(out->base.grid.arch);
+    if (!n)
+        return true;
+    if (n->type != YAML_MAPPING_NODE)
+        return wg_yaml_complain(p, n, "`harvesting` has the masks of each chip");
+    if (!(out->harvested = wg_calloc(out->chips, sizeof *out->harvested)))
+        return !(out->base.out_of_memory = true);
+    for (yaml_node_pair_t *pair = n->data.mapping.pairs.start; pair < n->data.mapping.pairs.top; pair++) {
+        yaml_node_t *masks = wg_yaml_node(p, pair->value), *tensix = value_of(p, masks, "harvest_mask"),
+                    *dram = value_of(p, masks, "dram_harvesting_mask");
+        uint64_t chip, mask = 0, channels = 0;
+        if (!wg_yaml_number(p, wg_yaml_node(p, pair->key), out->chips - 1, &chip) ||
+            (tensix && !wg_yaml_number(p, tensix, UINT32_MAX, &mask)) ||
+            (dram && !wg_yaml_number(p, dram, UINT32_MAX, &channels)))
+            return false;
+        if (channels)
+            return wg_yaml_complain(p, dram, "fused-off DRAM channels are not modelled");
+        out->harvested[chip] = wg_floorplan_harvest(plan, mask);
+        if (mask && !out->harvested[chip])
+            return wg_yaml_complain(p, tensix, "%s has fewer %s of Tensix tiles than this mask",
+                                    wg_arch_title(out->base.grid.arch), plan->harvests_rows ? "rows" : "columns");
+    }
+    return true;
+}
+
 static bool read_end(wg_yaml *p, yaml_node_t *n, wg_cluster_end *end)
 {
     yaml_node_t *chip = value_of(p, n, "chip"), *channel = value_of(p, n, "chan");
@@ -88,7 +119,7 @@ static bool read_connections(wg_yaml *p, yaml_node_t *n, wg_cluster_file *out)
 static bool parse_root(wg_yaml *p, yaml_node_t *root)
 {
     wg_cluster_file *out = ((descriptor *)(void *)p->file)->out;
-    return read_archs(p, value_of(p, root, "arch"), out) &&
+    return read_archs(p, value_of(p, root, "arch"), out) && read_harvesting(p, value_of(p, root, "harvesting"), out) &&
            read_connections(p, value_of(p, root, "ethernet_connections"), out);
 }
 

@@ -7,13 +7,13 @@
  * With several processes each has some of the chips, and the first one reports.
  */
 #include "cli/cluster_run.h"
-#include "cli/meter.h"
+#include "cli/drive.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRETCH = 1 << 17 }; /* cycles between two checks for Ctrl-C and for rebalancing */
+enum { STRETCH = 1 << 17 }; /* at most so many cycles between two checks for Ctrl-C and for rebalancing */
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ bool wg_cluster_open_chip(wg_cluster_job *r, unsigned i, wg_text *error)
         r->file.chip[i].chip = (wg_chip_file){.name = NULL};
     }
     chip->file.name = r->file.base.name; /* files are relative to it */
-    const uint32_t harvested = chip->file.grid.harvested;
+    const uint32_t harvested = chip->file.grid.harvested | (r->file.harvested ? r->file.harvested[i] : 0);
     chip->file.grid = *g;
     chip->file.grid.harvested = harvested;
     chip->file.grid.threads = 1;
@@ -168,7 +168,7 @@ static bool open_links(wg_cluster_job *r)
     return right;
 }
 
-static bool open_run(wg_cluster_job *r, wg_text *error)
+static bool read_file(wg_cluster_job *r, wg_text *error)
 {
     char message[512];
     size_t bytes;
@@ -178,11 +178,29 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }
-    if (!wg_cluster_parse(&r->file, r->args->file[0], (const char *)r->source, bytes) ||
-        !wg_chip_options(r->args, &r->file.base, error) || !names_differ(r->args, r->file.chips, error))
-        return false;
+    return wg_cluster_parse(&r->file, r->args->file[0], (const char *)r->source, bytes) &&
+           wg_chip_options(r->args, &r->file.base, error) && names_differ(r->args, r->file.chips, error);
+}
+
+/* All processes read the file. If it cannot be used, the first one that finds that says why. */
+static bool read_together(wg_cluster_job *r, wg_text *error)
+{
     r->ranks = wg_ranks_open(error);
     if (error->size)
+        return false;
+    const bool right = read_file(r, error);
+    wg_transport *t = r->ranks;
+    uint64_t fails = !t || right ? UINT64_MAX : t->rank;
+    if (t && !t->exchange(t, NULL, NULL, NULL, &fails, 1))
+        return false;
+    if (t && fails != UINT64_MAX && fails != t->rank)
+        error->size = r->file.base.report.size = 0;
+    return fails == UINT64_MAX && right;
+}
+
+static bool open_run(wg_cluster_job *r, wg_text *error)
+{
+    if (!read_together(r, error))
         return false;
     /* Sinks are per chip; sinks that only count share no state at all. */
     const bool counts =
@@ -243,20 +261,21 @@ static void close_run(wg_cluster_job *r, wg_text *error)
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
 
-/* Do the `until` conditions of all chips hold? Has anybody pressed Ctrl-C? */
-static bool agree(wg_cluster_job *r, bool *waits, bool *holds, bool *interrupted)
+/* Do the `until` conditions of all chips hold? Has anybody pressed Ctrl-C? The slowest process sets the pace. */
+static bool agree(wg_cluster_job *r, bool *waits, bool *holds, bool *interrupted, uint64_t *pace)
 {
-    uint64_t value[3] = {1, 1, wg_interrupted() ? 0 : 1};
+    uint64_t value[4] = {1, 1, wg_interrupted() ? 0 : 1, *pace};
     for (unsigned i = 0; i < r->file.chips; i++)
         if (r->chip[i] && wg_chip_has_until(r->chip[i])) {
             value[0] = 0;
             value[1] &= wg_chip_until_holds(r->chip[i]);
         }
-    if (!wg_cluster_least(r->cluster, value, 3))
+    if (!wg_cluster_least(r->cluster, value, 4))
         return false;
     *waits = !value[0];
     *holds = !value[0] && value[1];
     *interrupted = !value[2];
+    *pace = value[3];
     return true;
 }
 
@@ -291,9 +310,11 @@ static bool drive(wg_cluster_job *r, wg_text *error)
 {
     const uint64_t limit = r->file.base.max_cycles, window = wg_cluster_window(r->cluster);
     bool waits, holds, interrupted;
-    if (!agree(r, &waits, &holds, &interrupted))
+    uint64_t same = 0;
+    if (!agree(r, &waits, &holds, &interrupted, &same))
         return failed(r, error);
-    const uint64_t stretch = waits ? window : wg_cluster_moves_always() ? 6 * window : STRETCH / window * window;
+    const uint64_t always = wg_cluster_moves_always() ? 6 * window : 0;
+    wg_pace pace = wg_pace_begin(always && !waits ? always : window, waits ? window : always ? always : STRETCH);
     uint64_t save_at = wg_save_next(r->args, wg_cluster_cycle(r->cluster));
     uint64_t watch_from = wg_progress_from(wg_cluster_cycle(r->cluster), limit);
     wg_meter meter = wg_meter_begin(NULL, wg_cluster_cycle(r->cluster), limit);
@@ -318,12 +339,13 @@ static bool drive(wg_cluster_job *r, wg_text *error)
             }
             save_at = wg_save_next(r->args, now + 1);
         }
-        uint64_t next = (now / stretch + 1) * stretch;
+        uint64_t next = (now / pace.cycles + 1) * pace.cycles;
         next = next < save_at ? next : save_at;
         next = next < watch_from ? next : watch_from;
         wg_stop stop;
-        if (wg_cluster_run(r->cluster, (next < limit ? next : limit) - now, &stop) != WG_OK ||
-            !agree(r, &waits, &holds, &interrupted)) {
+        const bool ran = wg_cluster_run(r->cluster, (next < limit ? next : limit) - now, &stop) == WG_OK;
+        wg_pace_adapt(&pace);
+        if (!ran || !agree(r, &waits, &holds, &interrupted, &pace.cycles)) {
             wg_interrupt_end();
             wg_meter_end(&meter);
             return failed(r, error);
@@ -395,15 +417,16 @@ wg_status wg_cluster_to(wg_cluster_job *r, uint64_t cycle, wg_stop *stop)
     const uint64_t window = wg_cluster_window(r->cluster);
     const uint64_t limit = cycle < r->file.base.max_cycles ? cycle : r->file.base.max_cycles;
     bool waits, holds, interrupted;
+    uint64_t pace = 0;
     *stop = WG_STOP_CYCLES;
     for (uint64_t now; *stop == WG_STOP_CYCLES && (now = wg_cluster_cycle(r->cluster)) < limit;) {
-        if (!agree(r, &waits, &holds, &interrupted))
+        if (!agree(r, &waits, &holds, &interrupted, &pace))
             return WG_ERR_STATE;
         const uint64_t next = waits ? (now / window + 1) * window : limit;
         wg_status status = wg_cluster_run(r->cluster, (next < limit ? next : limit) - now, stop);
         if (status != WG_OK)
             return status;
-        if (!agree(r, &waits, &holds, &interrupted))
+        if (!agree(r, &waits, &holds, &interrupted, &pace))
             return WG_ERR_STATE;
         if (holds && wg_cluster_cycle(r->cluster) % window == 0)
             *stop = WG_STOP_UNTIL;

@@ -270,12 +270,14 @@ static bool read_entry(wg_yaml *p, yaml_node_t *n, entry *e)
 static bool make_members(wg_yaml *p, wg_cluster_file *f)
 {
     f->chip = wg_calloc(f->chips ? f->chips : 1, sizeof *f->chip);
-    for (unsigned i = 0; f->chip && i < f->chips; i++)
+    for (unsigned i = 0; f->chip && i < f->chips; i++) {
         f->chip[i].chip = (wg_chip_file){.name = f->base.name,
                                          .source = f->base.source,
                                          .source_bytes = f->base.source_bytes,
                                          .max_cycles = UINT64_MAX,
                                          .grid = f->base.grid};
+        f->chip[i].chip.grid.harvested = f->harvested ? f->harvested[i] : 0;
+    }
     p->file->out_of_memory |= !f->chip;
     return f->chip;
 }
@@ -408,6 +410,7 @@ void wg_cluster_file_free(wg_cluster_file *f)
     free(f->chip);
     free(f->wire);
     free(f->descriptor);
+    free(f->harvested);
     wg_chip_free(&f->base);
 }
 

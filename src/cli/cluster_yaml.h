@@ -26,6 +26,7 @@ typedef struct wg_cluster_file {
     const char *topology; /* a name, or a descriptor's path */
     wg_chip_mark topology_mark;
     uint8_t *descriptor;
+    uint32_t *harvested; /* of each chip, by the descriptor; NULL: it does not say */
     unsigned chips;
     wg_cluster_member *chip;
     wg_cluster_wire *wire;

@@ -34,6 +34,28 @@ void wg_interrupt_end(void) { sigaction(SIGINT, &before_interrupt, NULL); }
 void wg_interrupt_forget(void) { interrupted = 0; }
 bool wg_interrupted(void) { return interrupted; }
 
+/* ---- Pace ---- */
+
+wg_pace wg_pace_begin(uint64_t least, uint64_t most)
+{
+    wg_pace p = {.cycles = least, .least = least, .most = most};
+    clock_gettime(CLOCK_MONOTONIC, &p.since);
+    return p;
+}
+
+void wg_pace_adapt(wg_pace *p)
+{
+    enum { SHORT = 50, LONG = 200 }; /* milliseconds */
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t took = (now.tv_sec - p->since.tv_sec) * 1000 + (now.tv_nsec - p->since.tv_nsec) / 1000000;
+    if (took < SHORT && p->cycles <= p->most / 2)
+        p->cycles *= 2;
+    else if (took > LONG && p->cycles >= p->least * 2)
+        p->cycles /= 2;
+    p->since = now;
+}
+
 static const wg_tasm_stream *stream_of(const wg_driving *d, unsigned thread) { return &d->s->tasm.stream[thread]; }
 
 static bool pending(const wg_driving *d, unsigned thread)

@@ -23,4 +23,13 @@ bool wg_drive_to(wg_driving *d, uint64_t cycle, bool *failed);
 /* After the run: finishes what a report needs of the streams and of the detector. */
 void wg_drive_end(wg_driving *d);
 
+/* Cycles between two checks for Ctrl-C: as many as take about a tenth of a second, whatever a cycle costs. */
+typedef struct wg_pace {
+    uint64_t cycles, least, most; /* `least`, doubled a number of times; at most `most` */
+    struct timespec since;
+} wg_pace;
+wg_pace wg_pace_begin(uint64_t least, uint64_t most);
+/* So many cycles, or fewer, have passed since the last call. */
+void wg_pace_adapt(wg_pace *p);
+
 #endif

@@ -347,9 +347,15 @@ wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t 
 /* A unit that works for this percentage of the time bounds the run. */
 #define BOUNDS 90.0
 
-static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
+/* The last work is over, and time goes on: other chips work, or the host waits. */
+static bool is_over(const wg_row *r) { return wg_track_is_core(r->cost.track) && r->cost.doing == WG_DOING_PARKED; }
+
+static void largest_part(const wg_rows *t, uint64_t length, wg_text *out)
 {
     char where[256], who[64], cause[WG_CAUSE_MAX];
+    const wg_row *r = &t->row[0];
+    for (size_t i = 0; i < t->count && is_over(r); i++)
+        r = &t->row[i];
     wg_row_place(r, where, sizeof where);
     who_text(r, who, sizeof who);
     bool named = r->cost.tile || r->cost.doing == WG_DOING_POLLING || wg_track_is_niu(r->cost.track);
@@ -361,33 +367,72 @@ static void largest_part(const wg_row *r, uint64_t length, wg_text *out)
              (unsigned long long)r->cycles, (unsigned long long)length, 100.0 * (double)r->cycles / (double)length, who,
              r->cost.pc ? " at " : "", r->cost.pc ? where : "",
              named ? cause : wg_doing_text(r->cost.track, r->cost.doing));
+    if (is_over(&t->row[0]) && r != &t->row[0])
+        wg_textf(out, " In %llu cycles at the end nothing works.", (unsigned long long)t->row[0].cycles);
 }
 
-/* The unit that works in most cycles between the first and the last work of any unit that computes. */
-static void busiest_unit(const wg_costs *p, wg_text *out)
+static const uint8_t computing[] = {WG_AGENT_UNPACK0, WG_AGENT_UNPACK1, WG_AGENT_MATRIX, WG_AGENT_VECTOR,
+                                    WG_AGENT_PACK};
+enum { COMPUTING = sizeof computing };
+
+/* The unit of a tile that works in most cycles, and the cycles from the first to the last work of any of them. */
+static const wg_costs_unit *busiest_of(const wg_costs *p, uint64_t *first, uint64_t *last)
 {
-    static const uint8_t computing[] = {WG_AGENT_UNPACK0, WG_AGENT_UNPACK1, WG_AGENT_MATRIX, WG_AGENT_VECTOR,
-                                        WG_AGENT_PACK};
-    const wg_costs_unit *u = &p->unit[WG_AGENT_UNPACK0];
-    uint64_t first = UINT64_MAX, last = 0;
-    for (unsigned i = 0; i < sizeof computing; i++) {
+    const wg_costs_unit *u = &p->unit[computing[0]];
+    *first = UINT64_MAX;
+    *last = 0;
+    for (unsigned i = 0; i < COMPUTING; i++) {
         const wg_costs_unit *c = &p->unit[computing[i]];
         u = c->busy > u->busy ? c : u;
         if (c->busy) {
-            first = c->first < first ? c->first : first;
-            last = c->last > last ? c->last : last;
+            *first = c->first < *first ? c->first : *first;
+            *last = c->last > *last ? c->last : *last;
         }
     }
-    if (!u->busy)
+    return u;
+}
+
+/*
+ * The unit of any tile that works in most cycles. It bounds the run if it works nearly all the time, and for most of the
+ * run. Otherwise units take turns, and a faster one saves its own time at most.
+ */
+static void busiest_unit(const wg_profiled *all, uint64_t length, wg_text *out)
+{
+    const wg_costs_unit *u = NULL;
+    uint64_t first = 0, last = 0;
+    unsigned tile = 0;
+    for (unsigned i = 0; i < all->tiles; i++) {
+        uint64_t from, to;
+        const wg_costs_unit *c = busiest_of(all->tile[i]->costs, &from, &to);
+        if (c->busy > (u ? u->busy : 0)) {
+            u = c;
+            tile = i;
+            first = from;
+            last = to;
+        }
+    }
+    if (!u || !length)
         return;
+    const wg_session *s = all->tile[tile];
+    const wg_costs *p = s->costs;
     const wg_costs_unit *fed = &p->unit[WG_AGENT_MATRIX];
     fed = p->unit[WG_AGENT_VECTOR].busy > fed->busy ? &p->unit[WG_AGENT_VECTOR] : fed;
-    const double window = (double)(last - first), busy = 100.0 * (double)u->busy / window;
+    const double window = (double)(last - first), busy = 100.0 * (double)u->busy / window,
+                 share = 100.0 * (double)u->busy / (double)length;
+    const bool bounds = busy >= BOUNDS && share >= 50;
     const char *name = wg_agent_name((unsigned)(u - p->unit)), *other = wg_agent_name((unsigned)(fed - p->unit));
-    const char *how = busy < BOUNDS ? "No unit bounds the run; the busiest is" : "The bottleneck is";
-    wg_textf(out, " %s %s, at work in %.1f %% of cycles %llu to %llu", how, name, busy, (unsigned long long)first,
-             (unsigned long long)last);
-    if (busy >= BOUNDS && fed != u && fed->busy)
+    char of[32] = "";
+    if (all->tiles > 1)
+        snprintf(of, sizeof of, " of tile %u-%u", s->tile % s->chip_width, s->tile / s->chip_width);
+    if (bounds)
+        wg_textf(out, " The bottleneck is %s%s, at work in %.1f %% of cycles %llu to %llu, %.1f %% of the run", name,
+                 of, busy, (unsigned long long)first, (unsigned long long)last, share);
+    else
+        wg_textf(out,
+                 " No unit bounds the run; the busiest is %s%s, at work in %.1f %% of the run: a faster one saves at "
+                 "most that",
+                 name, of, share);
+    if (bounds && fed != u && fed->busy)
         wg_textf(out, "; %s could be fed %.1f times as fast", other, window / (double)fed->busy);
     wg_textf(out, ".");
 }
@@ -397,9 +442,9 @@ void wg_path_sentence(const wg_profiled *all, uint64_t from, uint64_t to, wg_tex
     uint64_t begin;
     wg_rows t = wg_path_of(all, from, to, &begin);
     if (t.count)
-        largest_part(&t.row[0], to - begin, out);
-    if (t.count && all->tiles == 1)
-        busiest_unit(all->tile[0]->costs, out);
+        largest_part(&t, to - begin, out);
+    if (t.count)
+        busiest_unit(all, to - from, out);
     free(t.row);
 }
 
@@ -409,9 +454,8 @@ void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t t
     wg_rows t = wg_path_of(all, from, to, &begin);
     if (t.count) {
         wg_text sentence = {0};
-        largest_part(&t.row[0], to - begin, &sentence);
-        if (all->tiles == 1)
-            busiest_unit(all->tile[0]->costs, &sentence);
+        largest_part(&t, to - begin, &sentence);
+        busiest_unit(all, to - from, &sentence);
         wg_text_add(out, "\n", 1);
         wg_text_wrap(out, wg_text_of(&sentence), 0, 0);
         wg_text_free(&sentence);

@@ -4,6 +4,7 @@
  * then, so that nothing else needs MPI.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,13 +121,19 @@ bool wg_ranks_share(int argc, char **argv, wg_text *out, wg_text *error)
     if (share)
         return true;
     share = !(alone >> args.command & 1) || !args.files;
-    for (size_t i = 0; i < args.files; i++)
+    const char *missing = NULL;
+    for (size_t i = 0; i < args.files; i++) {
         share |= wg_is_chip_file(args.file[i]) && wg_is_cluster_file(args.file[i]);
+        missing = !missing && access(args.file[i], R_OK) != 0 ? args.file[i] : missing;
+    }
     if (!share && is_first()) {
-        wg_textf(error,
-                 "waitgate: mpirun has started %u processes, but %s runs in one: only cluster files, `explore` and "
-                 "`test` share their work. Start it without mpirun\n",
-                 started_with(), args.file[0]);
+        if (missing)
+            wg_textf(error, "waitgate: %s: %s\n", missing, strerror(errno));
+        else
+            wg_textf(error,
+                     "waitgate: mpirun has started %u processes, but %s runs in one: only cluster files, `explore` and "
+                     "`test` share their work. Start it without mpirun\n",
+                     started_with(), args.file[0]);
         if (args.value[WG_OPT_JSON])
             wg_error_json(WG_EXIT_ERROR, error, out);
     }

@@ -110,6 +110,18 @@ static bool keeps_count(const wg_costs *costs, const wg_wait_site *site)
     return false;
 }
 
+/* Has the thread changed a semaphore or taken a mutex, or given one back? */
+static bool hands_over(const wg_costs *costs, wg_arch_id arch, unsigned agent)
+{
+    for (size_t i = 0; i < costs->table.count; i++) {
+        const wg_cost *c = &costs->table.cost[i];
+        const wg_isa_insn *insn = c->track == agent && c->word ? wg_isa_decode(arch, c->word) : NULL;
+        if (insn && insn->block_bits == WG_B1)
+            return true;
+    }
+    return false;
+}
+
 /* Threads: from the costs of the run. */
 static void add_thread_waits(wg_waits_watch *v)
 {
@@ -128,6 +140,7 @@ static void add_thread_waits(wg_waits_watch *v)
         if (!site)
             continue;
         site->kept |= keeps_count(costs, site);
+        site->hands_over |= hands_over(costs, v->s->desc.arch, site->agent);
         site->held_ever += rows[i].cycles;
         site->held += w->first ? rows[i].cycles : 0;
         site->executed_ever += rows[i].executed;
@@ -310,8 +323,8 @@ static void try_narrower(judge *g, wg_wait_site *site)
 
 /*
  * Can these runs tell whether a STALLWAIT is needed? Yes, if there was never anything to wait for (a wait whose
- * condition holds costs a cycle, GATE-04). Otherwise not if it holds back semaphores and mutexes, since the data that
- * it hands over may be used only in a later round, or by the host; and not if it waits for the Matrix Unit, the Vector
+ * condition holds costs a cycle, GATE-04). Otherwise not if it holds back semaphores and mutexes of a thread that has
+ * any, since the data that they hand over may be used only in a later round, or by the host; and not if it waits for the Matrix Unit, the Vector
  * Unit, a source bank or the Configuration Unit, whose reads and writes the timings do not vary.
  */
 static bool can_tell(const wg_session *s, const wg_wait_site *site)
@@ -321,7 +334,7 @@ static bool can_tell(const wg_session *s, const wg_wait_site *site)
         wg_opcode(site->word) == WG_OPCODE_SEMWAIT)
         return true;
     uint32_t block = WG_GET(STALLWAIT, stall_res, site->word), conditions = wg_wait_conditions(arch, site->word);
-    if (wg_opcode(site->word) != WG_OPCODE_STALLWAIT || !block || block & WG_B1)
+    if (wg_opcode(site->word) != WG_OPCODE_STALLWAIT || !block || (block & WG_B1 && site->hands_over))
         return false;
     for (uint32_t rest = conditions ? conditions : arch->wait_default; rest; rest &= rest - 1)
         switch ((wg_wait_condition)arch->wait_conditions[__builtin_ctz(rest)]) {

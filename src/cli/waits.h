@@ -32,6 +32,7 @@ typedef struct wg_wait_site {
     bool reads;                        /* a load from a NIU … */
     uint32_t branch;                   /* … in a loop that ends with this branch: a barrier; 0: in none, no wait */
     size_t first;                      /* 1 + the site of another load in this loop, which stands for both; 0: none */
+    bool hands_over;                   /* its thread changes semaphores or holds mutexes */
     bool kept;                         /* needed for a reason that runs do not show … */
     bool by_rule;                      /* … for that one, or since they cannot tell (can_tell()) */
     uint64_t executed, held;           /* held: cycles; of a thread's waits only */

@@ -102,6 +102,9 @@ static bool add_place(plan *p, unsigned core, uint32_t pc, uint32_t factor)
 static const char *fixed_insn(wg_arch_id arch, uint32_t word)
 {
     const wg_isa_insn *insn = wg_isa_decode(arch, word);
+    const unsigned opcode = wg_opcode(word);
+    if (opcode == WG_OPCODE_STALLWAIT || opcode == WG_OPCODE_SEMWAIT)
+        return "takes one cycle; `waitgate check --waits` says what a program gains without it";
     if (!insn || insn->unit >= WG_UNIT_COUNT || !wg_units[insn->unit])
         return "takes one cycle";
     if (wg_units[insn->unit]->agent == WG_AGENT_VECTOR)
@@ -114,7 +117,7 @@ static void note_insn(const wg_session *s, uint32_t word, wg_text *note)
 {
     const char *why = fixed_insn(s->desc.arch, word);
     const wg_isa_insn *insn = wg_isa_decode(s->desc.arch, word);
-    char text[160];
+    char text[192];
     if (!why || !insn)
         return;
     snprintf(text, sizeof text, "%s %s", insn->name, why);
@@ -122,23 +125,41 @@ static void note_insn(const wg_session *s, uint32_t word, wg_text *note)
         wg_textf(note, "%s%s", note->size ? "; " : "", text);
 }
 
-/* The instructions of one core's program that come from a line. */
-static bool add_code(plan *p, wg_session *s, unsigned core, const char *file, size_t length, unsigned line,
-                     uint32_t factor, wg_text *note)
+/* A program in a core's memory, `shift` above the addresses in its file, as far as `low` to `high`. */
+typedef struct code {
+    const wg_elf *elf;
+    uint32_t shift, low, high;
+} code;
+
+/* Programs of one core: the loaded one, and the one that arrived during the run. */
+static unsigned codes_of(const wg_session *s, unsigned core, code c[2])
 {
-    const wg_elf *elf = s->elf[core];
-    for (size_t i = 0; elf && i < wg_elf_segments(elf); i++) {
-        const wg_elf_segment *g = wg_elf_segment_at(elf, i);
+    const wg_overlay *o = &s->overlay[core];
+    unsigned count = 0;
+    if (s->elf[core])
+        c[count++] = (code){s->elf[core], 0, 0, UINT32_MAX};
+    if (o->elf)
+        c[count++] = (code){o->elf, o->address - o->link, o->address, o->address + o->bytes};
+    return count;
+}
+
+/* The instructions of one program of a core that come from a line. */
+static bool add_code(plan *p, wg_session *s, unsigned core, const code *c, const char *file, size_t length,
+                     unsigned line, uint32_t factor, wg_text *note)
+{
+    for (size_t i = 0; i < wg_elf_segments(c->elf); i++) {
+        const wg_elf_segment *g = wg_elf_segment_at(c->elf, i);
         for (uint32_t at = 0; g->executable && at + 4 <= g->file_bytes; at += 4) {
+            const uint32_t pc = g->address + c->shift + at;
             wg_source source = {0};
             uint32_t word;
-            if (!wg_session_source(s, core, g->address + at, &source) || source.line != line ||
+            if (pc < c->low || pc >= c->high || !wg_session_source(s, core, pc, &source) || source.line != line ||
                 !same_file(source.file, file, length))
                 continue;
             memcpy(&word, g->data + at, 4);
             if (wg_rv_is_ttinsn(word))
                 note_insn(s, wg_ttinsn_decode(word), note);
-            if (!add_place(p, core, g->address + at, factor))
+            if (!add_place(p, core, pc, factor))
                 return false;
         }
     }
@@ -150,8 +171,12 @@ static bool add_line(plan *p, wg_session *s, const char *file, size_t length, un
 {
     size_t before = p->places;
     bool ok = true, pushed = false;
-    for (unsigned i = 0; ok && i < WG_CORES; i++)
-        ok = add_code(p, s, i, file, length, line, factor, note);
+    for (unsigned i = 0; ok && i < WG_CORES; i++) {
+        code programs[2];
+        const unsigned count = codes_of(s, i, programs);
+        for (unsigned k = 0; ok && k < count; k++)
+            ok = add_code(p, s, i, &programs[k], file, length, line, factor, note);
+    }
     for (unsigned i = 0; s->has_tasm && i < WG_THREADS && same_file(s->program[WG_CORES], file, length); i++)
         for (size_t k = 0; k < s->tasm.stream[i].words; k++)
             if (s->tasm.stream[i].word[k].line == line) {

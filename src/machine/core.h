@@ -220,8 +220,9 @@ typedef struct wg_core {
     wg_icache_line icache[WG_ICACHE_LINES];
 } wg_core;
 
-/* For observers of touches: registers loaded from outside the core and not used since. */
+/* For observers. Of touches: registers loaded from outside the core and not used since. */
 typedef struct wg_unconsumed {
+    uint64_t loaded;                /* of instructions: registers last written by a load or atomic; bit per wg_op.rd */
     uint64_t x, f;                  /* bit per register */
     uint64_t number[64];            /* of the load */
     uint32_t address[64], word[64]; /* of the load: as in WG_EV_CORE_REQUEST */

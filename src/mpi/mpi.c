@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cluster/transport.h"
@@ -126,13 +127,32 @@ static void close_ranks(wg_transport *t)
     free(r);
 }
 
-/* When a process dies, mpirun sends SIGTERM to the others; the handler reports it. */
+/*
+ * When a process dies, mpirun sends SIGTERM to the others. The first process reports it; if that is the one that died, the
+ * second does. The line comes before the end, so that mpirun can pass it on.
+ */
+static pid_t first; /* the second process: the first one; 0: this is the first */
 static void ended(int number)
 {
     static const char text[] = "waitgate: the run has ended: another process died, or mpirun was told to end it\n";
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    const struct timespec moment = {.tv_nsec = 200000000};
+    const bool reports = !first || kill(first, 0) != 0;
+    if (reports && write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(1);
+    if (reports)
+        (void)nanosleep(&moment, NULL);
     _exit(128 + number);
+}
+
+/* MPI takes a while to start: the first process listens before. */
+static void listen_early(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank && strcmp(rank, "0") == 0)
+            (void)signal(SIGTERM, ended);
+    }
 }
 
 /* Looked up by name: WG_TRANSPORT_OPEN. */
@@ -145,6 +165,7 @@ wg_transport *wg_transport_open(unsigned version, char *error, size_t room)
         (void)snprintf(error, room, "it is of another version of Waitgate");
         return NULL;
     }
+    listen_early();
     if (MPI_Initialized(&has) != MPI_SUCCESS || has ||
         MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) {
         (void)snprintf(error, room, "MPI does not start");
@@ -169,7 +190,10 @@ wg_transport *wg_transport_open(unsigned version, char *error, size_t room)
         close_ranks(&r->t);
         return NULL;
     }
-    if (rank == 0)
+    int64_t process = getpid();
+    (void)MPI_Bcast(&process, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    first = rank == 0 ? 0 : (pid_t)process;
+    if (rank < 2)
         (void)signal(SIGTERM, ended);
     return &r->t;
 }

@@ -115,6 +115,16 @@ static unsigned tensix_lines(const wg_floorplan *f, bool rows, uint32_t harveste
     return n;
 }
 
+uint32_t wg_floorplan_harvest(const wg_floorplan *f, uint64_t nth)
+{
+    uint8_t lines[WG_GRID_MAX_WIDTH];
+    const unsigned n = tensix_lines(f, f->harvests_rows, 0, lines);
+    uint32_t harvested = 0;
+    for (unsigned i = 0; i < n && nth >> n == 0; i++)
+        harvested |= (uint32_t)(nth >> i & 1) << lines[i];
+    return harvested;
+}
+
 static void translation_bh(const wg_floorplan *f, uint32_t harvested, wg_translation *t)
 {
     static const uint8_t dram_rows[12] = {0, 1, 11, 2, 10, 3, 9, 4, 8, 5, 7, 6};

@@ -30,6 +30,9 @@ const wg_floorplan *wg_floorplan_of(wg_arch_id arch);
 wg_tile_kind wg_floorplan_kind(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y);
 unsigned wg_floorplan_index(const wg_floorplan *f, unsigned x, unsigned y);
 
+/* The column or row of Tensix tiles for each bit of `nth`: bit 0 is the first one that has any. 0: there are not so many. */
+uint32_t wg_floorplan_harvest(const wg_floorplan *f, uint64_t nth);
+
 /* The translation tables of one NoC: the contents of the NIU's registers after firmware has started. */
 typedef struct wg_translation {
     uint8_t x[32], y[32]; /* translated to NoC coordinates of this NoC */

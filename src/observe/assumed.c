@@ -74,8 +74,6 @@ static uint8_t waits_for(const wg_assumed *a, const wg_event *e)
 {
     if (e->stall.reason == WG_STALL_INSTRUCTION_FETCH)
         return is_assumed(a, wg_fetch_constant(e->agent)) ? WG_ASSUMED_FETCH : WG_ASSUMED_NOT;
-    if (e->stall.reason == WG_STALL_MULTI_CYCLE) /* the value is known but still in flight */
-        return a->core[e->agent].ended == e->cycle ? a->core[e->agent].last : WG_ASSUMED_NOT;
     if ((e->stall.reason != WG_STALL_LOAD_RESPONSE && e->stall.reason != WG_STALL_OPERAND) || e->stall.resource > 31)
         return WG_ASSUMED_NOT;
     uint8_t path = a->path[e->agent][e->stall.resource];
@@ -87,8 +85,6 @@ static void goes_on(wg_assumed *a, unsigned core, uint64_t cycle)
     unsigned what = a->core[core].what;
     if (what == WG_ASSUMED_NOT)
         return;
-    a->core[core].last = (uint8_t)what;
-    a->core[core].ended = cycle;
     a->core[core].what = WG_ASSUMED_NOT;
     a->wait[what] += cycle - a->core[core].since;
     ends(a, cycle);

@@ -46,9 +46,8 @@ typedef struct wg_assumed {
     } inside[WG_ASSUMED_INSIDE]; /* units */
     uint8_t path[WG_CORES][32];  /* of the last load to each register */
     struct {
-        uint64_t since, ended; /* start of the wait; end of the previous wait, for `last` */
-        uint8_t what;          /* what it waits for: index of `wait`, or WG_ASSUMED_NOT */
-        uint8_t last;
+        uint64_t since; /* start of the wait */
+        uint8_t what;   /* what it waits for: index of `wait`, or WG_ASSUMED_NOT */
     } core[WG_CORES];
 } wg_assumed;
 

@@ -80,6 +80,7 @@ typedef struct wg_trace {
     unsigned width, flit_bytes, l1_bytes;
     wg_trace_end_point push[3][WG_TRACE_PUSHES];                               /* by id */
     wg_trace_end_point post[8];                                                /* the last change of each semaphore */
+    wg_trace_end_point done[WG_TRACKS];                                        /* the last instruction of each unit */
     wg_trace_end_point request[WG_TRACE_REQUESTS], arrival[WG_TRACE_REQUESTS]; /* by transaction */
     wg_trace_code code[WG_CORES];
     wg_trace_leaving leaving[2];

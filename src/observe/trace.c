@@ -136,6 +136,38 @@ static void slice(wg_trace *t, wg_trace_at at, const char *name, const char *cat
                            &(wg_trace_box){at, name, category, from, to, d->arg, d->count, d->arrow_out, d->arrow_in});
 }
 
+static wg_trace_at name_slot(wg_trace *t, unsigned unit, unsigned slot)
+{
+    char name[48];
+    snprintf(name, sizeof name, slot ? "%s (%u)" : "%s", wg_agent_name(unit), slot + 1);
+    wg_trace_name_track(t, unit, slot, name);
+    return wg_trace_track(t, unit, slot);
+}
+
+/* The unit's instruction that was the last one to complete in these cycles, or that still executes. */
+static wg_trace_end_point worked_until(wg_trace *t, unsigned unit, uint64_t from, uint64_t to)
+{
+    const wg_trace_end_point *done = &t->done[unit];
+    if (done->tid && done->cycle >= from && done->cycle < to)
+        return *done;
+    for (unsigned slot = 0; slot < WG_TRACE_SLOTS; slot++)
+        if (t->slot[unit][slot].used && t->slot[unit][slot].since < to)
+            return (wg_trace_end_point){.cycle = to - 1, .tid = name_slot(t, unit, slot).tid};
+    return (wg_trace_end_point){.tid = 0};
+}
+
+/* A thread has waited for what a unit does; it has waited for the unit itself if that is busy. */
+static void arrow_from_unit(wg_trace *t, const wg_interval *i, wg_trace_at at)
+{
+    const unsigned reason = i->doing - (unsigned)WG_DOING_STALL;
+    if (i->doing < WG_DOING_STALL || !wg_track_is_thread(i->track) || !wg_track_is_unit(i->stall.holder) ||
+        reason == WG_STALL_UNIT_BUSY)
+        return;
+    const wg_trace_end_point from = worked_until(t, i->stall.holder, i->from, i->to);
+    if (from.tid)
+        wg_trace_arrow(t, "result", (wg_trace_at){t->tile.pid, from.tid}, from.cycle, at, i->to - 1);
+}
+
 static void interval(void *user, const wg_interval *i)
 {
     wg_trace *t = user;
@@ -146,6 +178,7 @@ static void interval(void *user, const wg_interval *i)
     details d = {.count = 0};
     char reason[64];
     name_agent(t, i->track);
+    arrow_from_unit(t, i, at);
     if (i->doing == WG_DOING_WORK && wg_track_is_thread(i->track)) {
         const char *text = instruction(t, i->track, i->pc, i->word);
         add_instruction(&d, i->word, i->id, i->parent);
@@ -253,17 +286,16 @@ static void arrow_to_wait(wg_trace *t, const wg_event *e)
 static void unit_slot_end(wg_trace *t, unsigned unit, unsigned slot, uint64_t cycle)
 {
     wg_trace_slot *l = &t->slot[unit][slot];
-    const wg_trace_at at = wg_trace_track(t, unit, slot);
-    char name[48];
-    snprintf(name, sizeof name, slot ? "%s (%u)" : "%s", wg_agent_name(unit), slot + 1);
-    wg_trace_name_track(t, unit, slot, name);
+    const wg_trace_at at = name_slot(t, unit, slot);
     const unsigned thread = WG_AGENT_THREAD0 + l->thread % WG_THREADS;
     const char *text = instruction(t, thread, l->pc, l->word);
     details d = {.count = 0, .arrow_in = l->arrow};
     add_number(&d, "thread", l->thread);
     add_number(&d, "id", l->id);
     add_text(&d, "at", place(t, l->core, l->pc));
-    slice(t, at, text, "executing", l->since, cycle > l->since ? cycle : l->since + 1, &d);
+    const uint64_t end = cycle > l->since ? cycle : l->since + 1;
+    slice(t, at, text, "executing", l->since, end, &d);
+    t->done[unit] = (wg_trace_end_point){.id = l->id, .cycle = end - 1, .tid = at.tid};
     l->used = false;
 }
 

@@ -25,6 +25,12 @@ typedef enum wg_doing {
 } wg_doing;
 enum { WG_DOINGS = WG_DOING_STALL + WG_STALL_COUNT, WG_TRACKS = WG_AGENT_MISC + 1 };
 
+/* Is it at work? So is a core whose instruction takes several cycles. */
+static inline bool wg_doing_works(unsigned doing)
+{
+    return doing == WG_DOING_WORK || doing == WG_DOING_STALL + WG_STALL_MULTI_CYCLE;
+}
+
 typedef struct wg_interval {
     uint64_t from, to;   /* [from, to) */
     uint64_t id, parent; /* of the instruction, if any */

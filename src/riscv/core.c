@@ -59,17 +59,14 @@ static void report_stall(wg_tile *t, unsigned core, bool moved)
         wg_core_why(t, core, &why);
     if (why.reason == k->stall.reason && why.resource == k->stall.resource && why.holder == k->stall.holder)
         return;
+    const uint32_t pc = k->run.ex1.kind ? k->run.ex1.pc : k->run.pc; /* whose stall it is */
     if (k->stall.reason != WG_STALL_NONE)
-        WG_EMIT(t, WG_EV_STALL_END, WG_AGENT_CORE_B + core, .a = k->stall_since, .pc = k->run.pc, .stall = k->stall);
+        WG_EMIT(t, WG_EV_STALL_END, WG_AGENT_CORE_B + core, .a = k->stall_since, .pc = pc, .stall = k->stall);
     k->stall = why;
     k->stall_since = t->sched.now;
     if (why.reason != WG_STALL_NONE)
-        WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_CORE_B + core, .pc = k->run.pc, .stall = why);
+        WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_CORE_B + core, .pc = pc, .stall = why);
 }
-
-/* While these are observed, stalls are checked in every cycle. */
-static const uint64_t core_events =
-    WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END);
 
 /* The instruction about to enter EX1, for the debug interface's comparisons. */
 typedef struct wg_seen {
@@ -123,7 +120,7 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     uint64_t now = t->sched.now, number = k->run.number;
-    bool watched = WG_EVENTS && (t->watched & core_events), followed = k->stepping || k->breakpoints;
+    bool watched = WG_EVENTS && (t->watched & WG_CORE_EVENTS), followed = k->stepping || k->breakpoints;
     if (k->run.halt == WG_IN_RESET)
         return;
     wg_seen seen = followed ? about_to_enter(t, core) : (wg_seen){0};

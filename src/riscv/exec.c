@@ -124,6 +124,11 @@ static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc
 {
     if (wg_touch_watched(t))
         consume(t, core, op, pc);
+    if (op->rd < WG_REG_SINK) {
+        const uint64_t bit = UINT64_C(1) << op->rd;
+        const bool loads = op->code == WG_OP_LOAD || op->code == WG_OP_ATOMIC;
+        t->unconsumed[core].loaded = (t->unconsumed[core].loaded & ~bit) | (loads ? bit : 0);
+    }
     WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = pc, .word = op->word,
             .b = op->rd < WG_REG_SINK ? t->core[core].run.r[op->rd] : 0, .pc = pc, .c = op->rd);
 }
@@ -275,7 +280,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
     /* Unrelated to shortcuts: every instruction emits an event. */
-    const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
+    const bool watched = WG_EVENTS && t->watched & (WG_CORE_EVENTS | WG_EV_BIT(WG_EV_TOUCH));
     const bool attended = watched || t->what_if;
     const bool lines = wg_fast_takes_exec(t);
     const unsigned writers_allowed = t->arch->forward_writers;
@@ -375,6 +380,16 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
     return wg_fast_takes_exec(t) ? wg_fast_exec(t, core, stop) : wg_exec_queued(t, core, stop);
 }
 
+/* Does a load write this register last? Loads that take no slot, of own RAM or L0, are known only while observed. */
+static bool is_loaded(const wg_tile *t, unsigned core, unsigned reg)
+{
+    const wg_core_run *run = &t->core[core].run;
+    for (unsigned i = 0; i < WG_LOADS; i++)
+        if (run->load[i].used && run->load[i].rd == reg && run->load[i].done > t->sched.now)
+            return true;
+    return t->unconsumed[core].loaded >> reg & 1;
+}
+
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
 {
     const wg_core *k = &t->core[core];
@@ -406,10 +421,11 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
             }
         return;
     }
-    if (e > t->sched.now) {
-        why->reason = e == run->refilled        ? WG_STALL_BRANCH_BUBBLE
-                      : run->at > run->last + 1 ? WG_STALL_MULTI_CYCLE
-                                                : WG_STALL_OPERAND;
-        why->retry_at = e;
-    }
+    if (run->at > t->sched.now) /* EX1 is not free */
+        why->reason = run->at == run->refilled ? WG_STALL_BRANCH_BUBBLE : WG_STALL_MULTI_CYCLE;
+    else if (e <= t->sched.now)
+        return;
+    else if (why->reason == WG_STALL_OPERAND && is_loaded(t, core, why->resource))
+        why->reason = WG_STALL_LOAD_RESPONSE;
+    why->retry_at = e;
 }

@@ -73,6 +73,9 @@ static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
 /* core.c: phase J, and private work of the following cycles. */
 void wg_core_pipeline(wg_tile *t, unsigned core);
 
+/* While these are observed, stalls are checked in every cycle. */
+#define WG_CORE_EVENTS (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END))
+
 /* exec.c: executes private instructions that enter EX1 before `stop`, and others if they enter EX1 in the current cycle.
  * Returns the cycle in which to continue; WG_NEVER: when woken. */
 uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop);

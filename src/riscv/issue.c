@@ -52,6 +52,16 @@ bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
     return true;
 }
 
+/* Raises *e to `to`; *why says what it is then for. */
+static inline void put_off(uint64_t *e, uint64_t to, wg_stall *why, uint16_t reason, unsigned resource)
+{
+    if (to <= *e)
+        return;
+    *e = to;
+    why->reason = reason;
+    why->resource = (uint16_t)resource;
+}
+
 /*
  * One operand: raises *e to the cycle in which it is available; false if that is not known yet. If why->retry_at is set, it
  * is known once the clock reaches that cycle.
@@ -75,7 +85,7 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
             .reason = WG_STALL_LOAD_RESPONSE, .resource = (uint16_t)reg, .holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
         return false;
     }
-    *e = wg_max64(*e, filled);
+    put_off(e, filled, why, WG_STALL_OPERAND, reg);
     uint64_t wait_for = 0;
     if (!forwards)
         wait_for = retired;
@@ -100,11 +110,11 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
             .reason = WG_STALL_OPERAND, .resource = (uint16_t)reg, .holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
         return false;
     }
-    *e = wg_max64(*e, wait_for);
+    put_off(e, wait_for, why, WG_STALL_OPERAND, reg);
     return true;
 }
 
-/* The cycle in which `op` enters EX1; false if that is not known yet. */
+/* The cycle in which `op` enters EX1; false if that is not known yet. *why: what it waits for once EX1 is free. */
 bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const wg_op *op, uint64_t *out, wg_stall *why)
 {
     uint64_t e = run->at;
@@ -120,9 +130,10 @@ bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const 
         why->reason = WG_STALL_CSR_SYNC;
         return false;
     }
-    e = wg_max64(e, oldest);
+    put_off(&e, oldest, why, WG_STALL_RETIRE_QUEUE_FULL, 0);
     if (ordered) /* it retires no earlier than the cycle after it was filled */
-        e = wg_max64(e, wg_max64(newest, run->last + 2) + (run->ordered ? t->timing->csr_refill : 0u));
+        put_off(&e, wg_max64(newest, run->last + 2) + (run->ordered ? t->timing->csr_refill : 0u), why,
+                WG_STALL_CSR_SYNC, 0);
     for (uint64_t before = WG_NEVER; before != e;) {
         before = e;
         why->retry_at = WG_NEVER;

@@ -214,7 +214,7 @@ static void packets(const wg_party *p, wg_text *out)
 {
     const unsigned waiting = p->unsent + p->unacknowledged;
     if (waiting)
-        wg_textf(out, ", and %u packet%s from chip %u %s not arrived", waiting, waiting == 1 ? "" : "s", p->chip,
+        wg_textf(out, ", and %u packet%s from chip %u %s no acknowledgement", waiting, waiting == 1 ? "" : "s", p->chip,
                  waiting == 1 ? "has" : "have");
 }
 

@@ -66,7 +66,7 @@ def a_kernel(d):
         picked = b.run("return waitgate.picked()")
         assert picked == {"name": "Packers", "from": box["from"], "to": box["to"]}, picked
         words = b.text("#selected")
-        assert "ttpacr" in words and "pipeline.h" in words and f"{box['to'] - box['from']:,} long" in words, words
+        assert "busy: busy" not in words and "ttpacr" in words and "pipeline.h" in words and f"{box['to'] - box['from']:,} long" in words, words
         assert "pipeline.h" in b.text("#source-name") and "TTI_MOP" in b.text("#lines .marked"), b.text("#lines .marked")
         shot(b, "kernel")
         before = b.run("return waitgate.view.to - waitgate.view.from")
@@ -337,7 +337,7 @@ def a_chip(d):
         for track in tiles[name]["tracks"]:
             at, work = data["from"], 0
             for length, what in zip(track["links"][::2], track["links"][1::2]):
-                if tiles[name]["kinds"][what]["cause"] in ("executing", "issued", "busy"):
+                if tiles[name]["kinds"][what]["cause"] in ("executing", "multi-cycle", "issued", "busy"):
                     work += max(0, min(b, at + length) - max(a, at))
                 at += length
             shares.append(work / (b - a))

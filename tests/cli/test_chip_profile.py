@@ -38,7 +38,7 @@ def adds_up(said):
         mine = [c for t in tile["cost_profile"]["tracks"] if t["kind"] == "core" for c in t["costs"]
                 if c["cause"] not in ("reset", "parked")]
         assert sum(part[k] for k in ("executing", "waiting", "polling", "waiting_for_noc", "waiting_for_tiles")) == sum(c["cycles"] for c in mine)
-        assert part["executing"] == sum(c["cycles"] for c in mine if c["cause"] == "executing")
+        assert part["executing"] == sum(c["cycles"] for c in mine if c["cause"] in ("executing", "multi-cycle"))
         assert part["waiting_for_tiles"] == sum(c["cycles"] for c in mine if c["cause"] == "polling" and int(c["address"], 16) < 0x200000 and "other_tile" in c)
         assert part["waiting_for_noc"] == sum(c["cycles"] for c in mine if c["cause"] == "polling" and c.get("address", "").startswith("0xffb"))
     return chip
@@ -50,6 +50,20 @@ def build(d, source, name, *flags, arch="BH"):
     subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-ffreestanding", "-nostdlib", *flags,
                     f"-DWG_ARCH_{arch}", "-DCORE_BRISC", "-msmall-data-limit=0", "-Wl,--defsym=__base=0x4000", "-Wl,--no-warn-rwx-segments",
                     f"-I{common}", f"-I{header}", source, common / "crt.S", "-T", common / "kernel.ld", "-o", d / name], check=True)
+
+
+@test
+def a_division_is_work(d):
+    """A core that divides is at work for as long as the division takes."""
+    (d / "divide.c").write_text("#include \"tile.h\"\nint main(void)\n{\n    u32 x = 0xFFFFFFFF;\n    for (u32 i = 0; i < 200; i++)\n"
+                                "        __asm__ volatile(\"divu %0, %1, %2\" : \"=r\"(x) : \"r\"(0xFFFFFFFF), \"r\"(i + 3));\n    return 0;\n}\n")
+    build(d, d / "divide.c", "divide.elf")
+    (d / "divide.yaml").write_text("arch: bh\ntiles:\n  - {at: [1, 2], brisc: divide.elf}\n")
+    said = profile(d / "divide.yaml")
+    part, = adds_up(said)["map"]
+    costs = next(t["costs"] for t in said["tiles"][0]["cost_profile"]["tracks"] if t["name"] == "B")
+    divides = sum(c["cycles"] for c in costs if c["cause"] == "multi-cycle")
+    assert part["busiest"] == "B" and divides > 1000 and part["busy"] == part["executing"] > 0.8 * said["cycles"], (part, divides, said["cycles"])
 
 
 @test

@@ -357,6 +357,46 @@ def test_profile_names_buffers(kit):
     expect("in words", status == 0 and "waiting for space in CB 0 (T2 at compute.c:" in text, text)
 
 
+def test_profile_predicts(kit):
+    """Which unit, which line and which wait decide, and what a change gains: as large as when the kernel is changed, a product
+    replaced by an instruction that takes one cycle."""
+    core = (kit.source / "compute.c").read_text()
+    line = "            " + "TTI_MULDMAREG(0, 8, 1, 1); " * 104 + "\n"
+    loop = "        for (u32 i = 0; i < 10; i++) {\n" + line + """            __asm__ volatile("");
+        }
+        tensix_sync();
+"""
+    before = core.replace("        stored(", loop + "        stored(", 1)
+    number = before[:before.index(line)].count("\n") + 1
+    cycles, found = {}, {}
+    for name, text in (("before", before), ("after", before.replace(line, line.replace("TTI_MULDMAREG(0, 8, 1, 1)", "TTI_NOP")))):
+        (kit.folder / f"{name}.c").write_text(text)
+        metal = pipeline(kit, per_tile=12)
+        kit.compile("trisc2", kit.folder / f"{name}.elf", "-Wl,--emit-relocs", f"-Wl,--just-symbols={kit.folder}/sym_trisc2.elf",
+                    "-T", kit.source / "kernel.ld", kit.source / "kernel_start.c", kit.folder / f"{name}.c")
+        metal["programs"][0]["kernels"][1]["elf"] = f"{name}.elf"
+        path = kit.file(name, metal)
+        status, out = kit.run(path, "--json", *(["--what-if", f"line:before.c:{number}=0", "--what-if", "scalar=0.5"]
+                                                if name == "before" else []), command="profile")
+        expect(f"a profile of {name}", status == 0, out)
+        found[name], cycles[name] = json.loads(out), json.loads(out)["cycles"]
+    gain, (predicted, half) = cycles["before"] - cycles["after"], found["before"]["what_if"]
+    expect("the gain of a line", gain > 20000 and predicted["results_equal"] and
+           abs(predicted["saves"] - gain) <= 0.02 * gain, (gain, predicted, half))
+    expect("the gain of its unit", 0.4 * gain < half["saves"] < 0.6 * gain, (gain, half))
+    x, y = (1, 2) if kit.arch == "bh" else (1, 1)
+    tile, = [t for t in found["before"]["tiles"] if (t["x"], t["y"]) == (x, y)]
+    tracks = {t["name"]: t["costs"] for t in tile["cost_profile"]["tracks"]}
+    dearest = max((c for c in tracks["Scalar Unit"] if c["cause"] == "busy"), key=lambda c: c["cycles"])
+    expect("the line", dearest["line"] == number and dearest["file"].endswith("before.c"), dearest)
+    waits = max((c for c in tracks["B"] if c["cause"] == "polling"), key=lambda c: c["cycles"])
+    expect("the wait", waits["waits_for"] == "pages" and waits["circular_buffer"] == 1 and waits["holder"] == "T2", waits)
+    metal = pipeline(kit, per_tile=1)
+    metal["programs"][0]["kernels"][1]["elf"] = "before.elf"
+    status, out = kit.run(kit.file("short", metal), "--top", "2", "--what-if", "auto", command="profile")
+    expect("a ranking", status == 0 and f"line:before.c:{number}=0.5" in out and "scalar=0.5" in out, out)
+
+
 def test_debugger(kit):
     """Programs are launched under the debugger, too, in the same cycles; also again after going back to before the
     launch."""

@@ -387,6 +387,23 @@ def konata_of_a_chip_is_a_file_per_tile(d):
     assert any(i["text"][0].startswith("ttpacr") for i in insns.values())
 
 
+@test
+def arrows_from_units(d):
+    """push → pass → unit → result: a thread that has waited for a unit has an arrow from the instruction that ended the
+    wait; each pass of a gate has one to the unit."""
+    waitgate("run", "--quiet", "--trace", d / "t.json", *MATMUL)
+    slices, arrows, _ = read_json(d / "t.json")
+    ends = [(name, at(slices, a), at(slices, b)) for name, a, b in arrows]
+    passes = [(a, b) for name, a, b in ends if name == "pass"]
+    assert passes and all(a[1].startswith("thread ") and a[2] == b[2] and a[3] == "issued" and b[3] == "executing" for a, b in passes)
+    results = {(a[1], a[2].split()[0], b[1], b[2]) for name, a, b in ends if name == "result"}
+    assert {("Packers", "ttpacr", "thread 2", "latched-wait"), ("Unpacker 0", "ttunpacr", "thread 0", "unpack-address-phase")} <= results, results
+    waits = [s for s in slices if s[3] == "stall" and s[6].get("holder") == "Packers" and s[2] == "latched-wait"]
+    assert waits and all(any(name == "result" and b == w for name, _, b in ends) for w in waits), waits
+    for name, a, b in ends:
+        assert name != "result" or a[4] < b[5], (a, b)
+
+
 # ---- Logs ----
 
 @test

@@ -67,6 +67,26 @@ PROGRAMS = {
 .expect done
 .expect noraces
 """,
+    "no_semaphores": """.l1 0x40
+    .word 7, 1, 2, 3
+.thread 0
+    ttsetdmareg 0, 4, 0, 2
+    ttsetdmareg 0, 0, 0, 3
+    ttsetdmareg 0, 0, 0, 16
+    ttloadind 1, 16, 0, 20, 1
+    ttstallwait STALL_SYNC|STALL_CFG, THCON         # remove: this thread changes no semaphore
+    ttrmwcib0 0x0F, 1, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+.thread 1
+    ttseminit 1, 0, SEMAPHORE_2
+    ttsetdmareg 0, 4, 0, 2
+    ttsetdmareg 0, 0, 0, 3
+    ttsetdmareg 0, 0, 0, 16
+    ttloadind 1, 16, 0, 20, 1
+    ttstallwait STALL_SYNC, THCON                   # needed: it may hand over the value
+    ttsempost SEMAPHORE_2
+.expect done
+.expect noraces
+""",
     "count": """.thread 0
     ttseminit 2, 0, SEMAPHORE_1
     .repeat 4

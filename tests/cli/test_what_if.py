@@ -318,7 +318,7 @@ def what_cannot_be_scaled_says_so(d):
         r = waitgate("profile", "--what-if", asked, program)
         assert r.returncode == 0 and words in r.stdout, (asked, r.stdout[-300:], r.stderr)
     r = waitgate("profile", "--what-if", "line:p.tasm:4=0", program)
-    assert r.returncode == 0 and "Not scaled: STALLWAIT takes one cycle per instruction." in r.stdout, r.stdout
+    assert r.returncode == 0 and "Not scaled: STALLWAIT takes one cycle; `waitgate check --waits` says what a program gains without it." in r.stdout, r.stdout
 
 
 @test

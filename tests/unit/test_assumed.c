@@ -95,10 +95,9 @@ static void test_cores(void **state)
     wg_assumed_begin(&a, WG_ARCH_WH, WG_PROFILE_SILICON);
     load(WG_CORE_T0, 10, WG_PATH_DST, A0);
     load(WG_CORE_T0, 11, WG_PATH_L1, A1);
-    waits(WG_CORE_T0, 11, 14, WG_STALL_LOAD_RESPONSE, A0);
-    waits(WG_CORE_T0, 14, 16, WG_STALL_MULTI_CYCLE, 0); /* for the same value */
+    waits(WG_CORE_T0, 11, 16, WG_STALL_LOAD_RESPONSE, A0);
     waits(WG_CORE_T0, 16, 20, WG_STALL_LOAD_RESPONSE, A1);
-    waits(WG_CORE_T0, 20, 29, WG_STALL_MULTI_CYCLE, 0); /* for another */
+    waits(WG_CORE_T0, 20, 29, WG_STALL_MULTI_CYCLE, 0); /* a division */
     waits(WG_CORE_T0, 30, 31, WG_STALL_LOAD_RESPONSE, A2);
     waits(WG_CORE_T0, 32, 35, WG_STALL_INSTRUCTION_FETCH, 0); /* measured */
     waits(WG_CORE_B, 13, 18, WG_STALL_INSTRUCTION_FETCH, 0);  /* assumed */

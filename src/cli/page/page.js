@@ -64,7 +64,7 @@ const waysOf = tile => tile.decoded = tile.decoded || tile.ways.map((list, threa
   }
   return all;
 });
-const COLOURS = ['work', 'poll', 'stall'], QUIET = ['idle', 'empty', 'reset', 'parked'], WORK = ['executing', 'issued', 'busy'];
+const COLOURS = ['work', 'poll', 'stall'], QUIET = ['idle', 'empty', 'reset', 'parked'], WORK = ['executing', 'multi-cycle', 'issued', 'busy'];
 const begin = (t, n) => t.edge[n], end = (t, n) => t.edge[n + 1], kind = (t, n) => kinds[t.what[n]];
 // The critical path, the latest piece first. Of a chip: tile, track, cycles; a packet under way has the track -1 - NoC.
 const path = [];
@@ -367,7 +367,8 @@ const pick = (t, n) => {
   };
   row('Who', t.name);
   row('When', `cycles ${number(begin(t, n))} to ${number(end(t, n))}, ${number(end(t, n) - begin(t, n))} long`);
-  row('Cause', data.causes[t.kind + ' ' + k.cause] ? `${k.cause}: ${data.causes[t.kind + ' ' + k.cause]}` : k.cause);
+  const words = data.causes[t.kind + ' ' + k.cause];
+  row('Cause', words && words !== k.cause ? `${k.cause}: ${words}` : k.cause);
   if (k.instruction) row('Instruction', k.instruction);
   if (where(k)) {
     const td = element('td'), a = element('a', where(k));
