@@ -23,9 +23,13 @@ enum {
     ANSWERS = 0x200, /* WR_ACK_RECEIVED is its word 1, RD_RESP_RECEIVED word 2 */
     WALL_CLOCK = (int)0xFFB121F0,
     BEGIN = 3000,
+    SEMAPHORE = 0xA000, /* of the barrier, at the first tile */
+    SEEN = 0xA020,      /* where a tile reads it into */
+    INCREMENT = 1 << 12 | 31 << 2,
 };
 enum { TARG = 0x00, RET = 0x0C, CTRL = 0x1C, LENGTH = 0x20 };
 enum {
+    ATOMIC = 1,
     WRITE = 2,
     ANSWERED = 1 << 4,
     BROADCAST = 1 << 5,
@@ -37,11 +41,11 @@ enum {
 };
 
 typedef struct niu_map {
-    uint32_t initiator, targ_at, ret_at, command, burst;
+    uint32_t initiator, targ_at, ret_at, data, command, burst;
     bool wide; /* the upper half of an address has its own register */
 } niu_map;
-static const niu_map maps[] = {
-    [WG_ARCH_BH] = {0x800, 0x08, 0x14, 0x40, 16384, true}, [WG_ARCH_WH] = {0x400, 0x04, 0x10, 0x28, 8192, false}};
+static const niu_map maps[] = {[WG_ARCH_BH] = {0x800, 0x08, 0x14, 0x28, 0x40, 16384, true},
+                               [WG_ARCH_WH] = {0x400, 0x04, 0x10, 0x24, 0x28, 8192, false}};
 
 /* The tile of each channel that the card's software uses, in software's coordinates. */
 static const struct banks {
@@ -68,6 +72,17 @@ estimator_place estimator_tile(wg_arch_id arch, unsigned column, unsigned row)
 
 static uint32_t coordinate(wg_arch_id arch, uint32_t xy) { return maps[arch].wide ? xy : xy << 4; }
 static uint32_t xy_of(estimator_place at) { return at.x | (uint32_t)at.y << 6; }
+
+/* Where the card's software finds a bank: Blackhole's NoC 1 by another tile of the channel; Wormhole's counts from the end. */
+static uint32_t bank_xy(const estimator_run *run, unsigned bank)
+{
+    estimator_place at = banks[run->arch].at[bank];
+    if (run->noc && run->arch == WG_ARCH_WH)
+        at = (estimator_place){(uint8_t)(9 - at.x), (uint8_t)(11 - at.y)};
+    else if (run->noc)
+        at.y = (uint8_t)(13 + bank % 4 * 3);
+    return xy_of(at);
+}
 
 static void alu(rv *p, unsigned f7, unsigned f3, unsigned rd, unsigned rs1, unsigned rs2)
 {
@@ -224,9 +239,9 @@ static uint32_t control(const estimator_run *run, bool last)
 static void registers(rv *p, const estimator_run *run, estimator_place own, unsigned bank)
 {
     const niu_map *m = &maps[run->arch];
-    uint32_t niu = (uint32_t)NIU + (run->read && run->memory == ESTIMATOR_L1 ? (uint32_t)NIU_1 : 0);
+    uint32_t niu = (uint32_t)NIU + run->noc * (uint32_t)NIU_1;
     uint32_t last = (run->bytes + m->burst - 1) / m->burst * m->burst - m->burst;
-    uint32_t xy = run->memory ? xy_of(banks[run->arch].at[bank]) : xy_of(run->subordinate[0]);
+    uint32_t xy = run->memory ? bank_xy(run, bank) : xy_of(run->subordinate[0]);
     if (run->mechanism)
         xy = xy_of(run->corner[1]) | xy_of(run->corner[0]) << 12;
     rv_li(p, A0, (uint32_t)OWN_RAM);
@@ -265,13 +280,71 @@ static void registers(rv *p, const estimator_run *run, estimator_place own, unsi
         bool upper = run->arch == WG_ARCH_WH && i & 1;
         rv_li(p, T0, upper ? 0x40000000u : 0);
         rv_sw(p, T0, (int)(BANK_OFFSET + 4 * i), A0);
-        rv_li(p, T0, xy_of(banks[run->arch].at[i]));
+        rv_li(p, T0, bank_xy(run, i));
         rv_sh(p, T0, (int)(BANK_PLACE + 2 * i), A0);
     }
     if (run->memory == ESTIMATOR_SHARDED && run->arch == WG_ARCH_WH && bank & 1) {
         rv_li(p, T0, 0x40000000u);
         rv_sw(p, T0, BANK_OFFSET, A0);
     }
+}
+
+/*
+ * The barrier before the zone, if there is DRAM: each tile increments the first one's semaphore, then reads it until it
+ * has counted all. RA is the initiator, GP and TP the addresses here and there, SP the coordinates, T0 the tiles.
+ */
+static void barrier(rv *p, const estimator_run *run, estimator_place own)
+{
+    const niu_map *m = &maps[run->arch];
+    uint32_t niu = (uint32_t)NIU + run->noc * (uint32_t)NIU_1;
+    rv_li(p, RA, niu + 3 * m->initiator);
+    rv_li(p, SP, coordinate(run->arch, xy_of(run->master[0])));
+    rv_li(p, TP, SEMAPHORE);
+    rv_li(p, GP, SEEN);
+    rv_li(p, T0, coordinate(run->arch, xy_of(own)));
+    rv_sw(p, T0, (int)m->ret_at, RA);
+    rv_sw(p, GP, RET, RA);
+    rv_li(p, T0, ATOMIC | ANSWERED | STATIC_VC | 4u << VC_AT);
+    rv_sw(p, TP, TARG, RA);
+    rv_sw(p, SP, (int)m->targ_at, RA);
+    rv_sw(p, T0, CTRL, RA);
+    rv_li(p, T0, INCREMENT);
+    rv_sw(p, T0, LENGTH, RA);
+    rv_sw(p, A7, (int)m->data, RA);
+    rv_sw(p, A7, (int)m->command, RA);
+    unsigned answered = p->n;
+    rv_lw(p, A5, 0, S11);
+    rv_bne(p, A5, A7, answered);
+    rv_li(p, RA, niu + m->initiator);
+    rv_li(p, T0, coordinate(run->arch, xy_of(own)));
+    rv_sw(p, T0, (int)m->ret_at, RA);
+    rv_li(p, T0, ANSWERED | STATIC_VC | 1u << VC_AT);
+    rv_sw(p, T0, CTRL, RA);
+    rv_li(p, S10, run->masters);
+    rv_addi(p, T0, ZERO, 4);
+    rv_sw(p, ZERO, 0, GP);
+    unsigned poll = p->n;
+    rv_lw(p, A5, (int)m->command, RA);
+    rv_bne(p, A5, ZERO, poll);
+    rv_sw(p, GP, RET, RA);
+    rv_sw(p, TP, TARG, RA);
+    if (m->wide)
+        rv_sw(p, ZERO, TARG + 4, RA);
+    rv_sw(p, SP, (int)m->targ_at, RA);
+    rv_sw(p, T0, LENGTH, RA);
+    rv_sw(p, A7, (int)m->command, RA);
+    rv_lw(p, A5, ISSUED, A0);
+    rv_addi(p, A5, A5, 1);
+    rv_sw(p, A5, ISSUED, A0);
+    unsigned returned = p->n;
+    rv_lw(p, A5, 8, S11);
+    rv_lw(p, T2, ISSUED, A0);
+    rv_bne(p, A5, T2, returned);
+    if (m->wide)
+        rv_fence(p);
+    rv_lw(p, A5, 0, GP);
+    rv_word(p, rv_b(4 * ((int)poll - (int)p->n), A5, S10, 6)); /* bltu */
+    rv_li(p, S10, 0xAAAAAAAB);
 }
 
 static void kernel(rv *p, const estimator_run *run, unsigned master)
@@ -282,6 +355,8 @@ static void kernel(rv *p, const estimator_run *run, unsigned master)
     unsigned wait = p->n;
     rv_lw(p, T2, 0, S0);
     rv_word(p, rv_b(4 * ((int)wait - (int)p->n), T2, T0, 6));
+    if (run->memory)
+        barrier(p, run, run->master[master]);
     mark(p, 0);
     unsigned outer = p->n;
     if (many)
@@ -348,7 +423,7 @@ double estimator_cycles(const estimator_run *run)
                          .harvested = run->arch == WG_ARCH_BH ? 1u << 7 | 1u << 10 : 1u << 5 | 1u << 11};
     wg_grid *g = NULL;
     wg_stop stop;
-    uint32_t cycles[ESTIMATOR_TILES];
+    uint32_t cycles[ESTIMATOR_TILES], first = UINT32_MAX, last = 0;
     if (wg_grid_create(&desc, &g) != WG_OK)
         fail("no chip");
     for (unsigned i = 0; i < run->masters; i++)
@@ -361,8 +436,12 @@ double estimator_cycles(const estimator_run *run)
         wg_grid_translate(g, 0, run->master[i].x, run->master[i].y, &x, &y);
         wg_grid_read(g, x, y, MARKS, mark, sizeof mark);
         cycles[i] = mark[3] - mark[1];
+        first = mark[1] < first ? mark[1] : first;
+        last = mark[3] > last ? mark[3] : last;
     }
     wg_grid_destroy(g);
+    if (run->memory)
+        return last - first;
     qsort(cycles, run->masters, sizeof *cycles, by_size);
     unsigned half = run->masters / 2;
     return run->masters % 2 ? cycles[half] : (cycles[half - 1] + cycles[half]) / 2.0;

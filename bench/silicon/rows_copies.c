@@ -8,6 +8,9 @@
  * Arms `elw` and `mm`: the reader of mechbench, core NC alone. It reads eight pairs of tiles from DRAM into two circular buffers
  * of two tiles each, waits for each pair and announces it, without events. Core T0 takes a pair 100 cycles after it was
  * announced: far less than the next one takes, so that the card's arithmetic, which is not run, does not matter either.
+ *
+ * Arm `reads`: energybench, core B reads the same bytes of DRAM again and again, and waits for each. Cycles of one read: the
+ * difference between launches with four times as many and with as many.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -349,28 +352,42 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* Cycles of B and of NC. */
-static void copy(wg_arch_id arch, char arm, uint32_t bytes, double took[2])
+/* The first Tensix tile, in software's coordinates. */
+static unsigned own_x(wg_arch_id arch) { return arch == WG_ARCH_WH ? 18 : 1; }
+static unsigned own_y(wg_arch_id arch) { return arch == WG_ARCH_WH ? 18 : 2; }
+static uint32_t own_place(wg_arch_id arch) { return place(arch, own_x(arch), own_y(arch)); }
+
+/* A chip, and its first Tensix tile. */
+static wg_grid *chip(wg_arch_id arch, unsigned *x, unsigned *y, wg_device **dev)
 {
     /* Harvested on the cards: columns 7 and 10 (BH), rows 3 and 11 (WH). */
     wg_grid_desc desc = {.struct_size = sizeof desc,
                          .arch = arch,
                          .profile = WG_PROFILE_SILICON,
                          .harvested = arch == WG_ARCH_BH ? 1u << 7 | 1u << 10 : 1u << 3 | 1u << 11};
+    wg_grid *g = NULL;
+    if (wg_grid_create(&desc, &g) != WG_OK || !wg_grid_translate(g, 0, own_x(arch), own_y(arch), x, y))
+        fail("no chip");
+    *dev = wg_grid_tile(g, *x, *y);
+    if (!*dev)
+        fail("no tile");
+    return g;
+}
+
+/* Cycles of B and of NC. */
+static void copy(wg_arch_id arch, char arm, uint32_t bytes, double took[2])
+{
     const bool pairs = arm == 'e' || arm == 'm';
     const uint32_t arguments[] = {FAR, CHUNKS, bytes, SEMAPHORE, FAR + CHUNKS * TILE};
-    wg_grid *g = NULL;
+    unsigned x, y;
+    wg_device *dev;
     wg_stop stop;
-    unsigned x = 0, y = 0;
-    const unsigned own_x = arch == WG_ARCH_WH ? 18 : 1, own_y = arch == WG_ARCH_WH ? 18 : 2;
-    if (wg_grid_create(&desc, &g) != WG_OK || !wg_grid_translate(g, 0, own_x, own_y, &x, &y))
-        fail("no chip");
-    wg_device *dev = wg_grid_tile(g, x, y);
-    if (!dev || wg_grid_write(g, x, y, ARGUMENTS, arguments, sizeof arguments) != WG_OK)
+    wg_grid *g = chip(arch, &x, &y, &dev);
+    if (wg_grid_write(g, x, y, ARGUMENTS, arguments, sizeof arguments) != WG_OK)
         fail("no tile");
     for (unsigned write = 0; write < 2; write++) {
         unsigned noc = write == (arm == 'B');
-        side s = {.arch = arch, .write = write, .noc = noc, .pairs = pairs, .own = place(arch, own_x, own_y)};
+        side s = {.arch = arch, .write = write, .noc = noc, .pairs = pairs, .own = own_place(arch)};
         s.to = far_end(arch, arm == 'C', noc);
         rv p = rv_at(CODE + write * CODE_BYTES);
         kernel(&p, &s);
@@ -392,11 +409,62 @@ static void copy(wg_arch_id arch, char arm, uint32_t bytes, double took[2])
     wg_grid_destroy(g);
 }
 
+/* Cycles of core B for `times` reads of DRAM over NoC 0, each waited for. */
+static double reads(wg_arch_id arch, uint32_t bytes, unsigned times)
+{
+    uint32_t first[2], last[2];
+    unsigned x, y;
+    wg_device *dev;
+    wg_stop stop;
+    wg_grid *g = chip(arch, &x, &y, &dev);
+    side s = {.arch = arch, .own = own_place(arch), .to = far_end(arch, false, 0)};
+    rv p = rv_at(CODE);
+    registers(&p, &s);
+    mark(&p);
+    rv_li(&p, A1, SCRATCH);
+    rv_li(&p, A2, FAR);
+    rv_li(&p, A3, bytes);
+    rv_li(&p, A5, times);
+    rv_lw(&p, A4, BANK_PLACE, GP);
+    unsigned loop = p.n;
+    request(&p, &s);
+    unsigned poll = p.n;
+    rv_lw(&p, T0, 8, S7);
+    rv_lw(&p, T1, ISSUED, GP);
+    rv_bne(&p, T0, T1, poll);
+    if (arch == WG_ARCH_BH)
+        rv_fence(&p);
+    rv_addi(&p, A5, A5, -1);
+    rv_bne(&p, A5, ZERO, loop);
+    mark(&p);
+    rv_done(&p);
+    if (!rv_load(dev, &p) || wg_core_release(dev, WG_CORE_B, p.base) != WG_OK)
+        fail("no memory for the kernel");
+    if (wg_grid_run(g, 10000000, &stop) != WG_OK || stop != WG_STOP_DONE)
+        fail("the kernel does not end");
+    wg_grid_read(g, x, y, EVENTS + EVENTS_BYTES, first, sizeof first);
+    wg_grid_read(g, x, y, EVENTS + EVENTS_BYTES + 8, last, sizeof last);
+    wg_grid_destroy(g);
+    return (double)(last[1] - first[1]);
+}
+
 static void line(struct wg_silicon *s, char **field, void *user)
 {
     double took[2];
     char name[48];
     (void)user;
+    if (strcmp(field[ARM], "reads") == 0) {
+        wg_arch_id arch = wg_silicon_arch(field[ARCH]);
+        uint32_t bytes = (uint32_t)strtoul(field[BYTES], NULL, 10);
+        snprintf(name, sizeof name, "one of many reads, %u B, B", bytes);
+        wg_silicon_add(s, &(wg_silicon_row){.group = "copies",
+                                            .name = name,
+                                            .arch = arch,
+                                            .card = strtod(field[CYCLES], NULL),
+                                            .model = (reads(arch, bytes, 200) - reads(arch, bytes, 100)) / 100,
+                                            .why = "what the compiler made of the loop is not known"});
+        return;
+    }
     bool reads = strcmp(field[CORE], "NC") == 0;
     copy(wg_silicon_arch(field[ARCH]), field[ARM][0], (uint32_t)strtoul(field[BYTES], NULL, 10), took);
     snprintf(name, sizeof name, "%s, 8 x %s B, %s", field[ARM], field[BYTES], field[CORE]);

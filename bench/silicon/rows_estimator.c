@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tt-metal's NoC estimator: patterns of tiles, each with five numbers of transactions and eleven sizes (estimator.csv).
- * A run uses short rows of three sizes; with WG_SILICON_ALL set, rows of every size, and longer ones: as many cycles,
- * times issuing tiles, as it says.
+ * A run uses short rows of three sizes, and rows of every size in which all tiles access DRAM; with WG_SILICON_ALL set,
+ * rows of every size, and longer ones: as many cycles, times issuing tiles, as it says.
  *
  * Multicasts of many tiles to one rectangle are a separate group, `paths`. Their sources compete for paths, and one whose
  * reservation fails tries again after a random time (WormholeB0/NoC/README.md); on the card neighbouring rows differ by a
@@ -18,6 +18,7 @@ enum { ARCH, MEMORY, PATTERN, MECHANISM, STATEFUL, LOOPBACK, SAME_AXIS, TRANSACT
 enum { SIZE_COUNT = 11, FIELDS = SIZES + SIZE_COUNT };
 #define SHORT_WORK 6000.0 /* cycles of the card, times the number of issuing tiles */
 #define PATHS_WORK 200000.0
+#define BARRIER_WORK 1000000.0
 
 typedef struct one_row {
     estimator_run run;
@@ -108,12 +109,15 @@ static const char *why(const estimator_run *r, bool all)
 {
     if (r->mechanism && r->masters > 1)
         return "reservations of the same path that fail are tried again after a random time";
+    if (r->memory && r->masters > 1)
+        return r->read ? "which requests a channel takes in, and in which order, is inferred from other rows"
+                       : "many writers lose more at a channel than the rate measured for one";
     if (r->masters > 1)
         return "in which order the tiles begin is not known, and neighbouring rows of the card disagree";
     if (r->mechanism)
         return "a multicast goes before the answers to earlier ones on links that they share";
     if (r->memory)
-        return "which NoC the row was measured on is not said; requests at one bank";
+        return "the table does not say which NoC the row was measured on; requests at one bank";
     if (r->arch == WG_ARCH_WH && r->read && !r->stateful)
         return all ? "what the compiler made of the loop over the tiles is not known"
                    : "from 64 on each read takes six cycles longer; what the compiler made of the loop is not known";
@@ -144,6 +148,7 @@ static estimator_run run_of(char **field)
                   : begins(field[MECHANISM], "multicast") ? ESTIMATOR_MULTICAST
                                                           : ESTIMATOR_LINKED;
     places(&r, field[PATTERN], number(field[SAME_AXIS]), number(field[SUBORDINATES]));
+    r.noc = r.memory ? r.masters > 1 : r.read;
     r.transactions = number(field[TRANSACTIONS]) / (!r.single && !r.mechanism && !r.memory ? r.subordinates : 1);
     return r;
 }
@@ -158,10 +163,9 @@ static void line(struct wg_silicon *s, char **field, void *user)
         double card = strtod(field[SIZES + i], NULL);
         r.bytes = 64u << i;
         bool paths = r.mechanism && r.masters > 1;
-        if (card * r.masters > (all->every > 0 ? all->every
-                                : paths        ? PATHS_WORK
-                                               : SHORT_WORK) ||
-            (all->every <= 0 && i % 4 != 0))
+        bool barrier = r.memory && r.masters > 1;
+        double most = all->every > 0 ? all->every : paths ? PATHS_WORK : barrier ? BARRIER_WORK : SHORT_WORK;
+        if (card * r.masters > most || (all->every <= 0 && !barrier && i % 4 != 0))
             continue;
         one_row *to = new_row(all);
         *to = (one_row){.run = r, .card = card, .why = why(&r, strstr(field[PATTERN], "all") != NULL)};

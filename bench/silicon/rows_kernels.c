@@ -8,6 +8,9 @@
  * sixteen MVMULs per fidelity phase from a MOP and gives both banks back. `apart`: an earlier phase left the Matrix
  * Unit at other banks than the unpackers, so that two tiles are unpacked and then two multiplied. `same`: both start at
  * the same bank.
+ *
+ * energybench: a launch of a kernel with four times the work takes that much longer; cycles of a round are the difference.
+ * `mm` multiplies the same two tiles without end; `rv` is a chain of integer instructions on core B.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,11 +49,57 @@ static times product(wg_arch_id arch, unsigned phases, bool apart)
         {(double)(point[0][1] - point[0][0]) / MATMUL_CALLS, (double)(point[1][1] - point[1][0]) / MATMUL_CALLS}};
 }
 
+/* Cycles of `rounds` rounds of acc = acc * b + a, a ^= acc >> 7, b += acc on core B, in a compiler's order. */
+static double chain(wg_arch_id arch, unsigned rounds)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = WG_PROFILE_SILICON};
+    wg_device *dev;
+    wg_stop stop;
+    uint32_t clock[2] = {0};
+    rv p = rv_at(CODE);
+    rv_li(&p, S0, 0xFFB121F0);
+    rv_li(&p, S1, MATMUL_RESULT);
+    rv_li(&p, A3, 0x12345678);
+    rv_li(&p, A4, 0x9E3779B9);
+    rv_li(&p, A5, 1);
+    rv_li(&p, A2, rounds);
+    rv_lw(&p, T0, 0, S0);
+    unsigned round = p.n;
+    rv_word(&p, 1 << 25 | A4 << 20 | A5 << 15 | A5 << 7 | 0x33); /* mul */
+    rv_addi(&p, A2, A2, -1);
+    rv_add(&p, A5, A5, A3);
+    rv_word(&p, rv_i(7, A5, 5, T2, 0x13));                       /* srli */
+    rv_word(&p, T2 << 20 | A3 << 15 | 4 << 12 | A3 << 7 | 0x33); /* xor */
+    rv_add(&p, A4, A4, A5);
+    rv_bne(&p, A2, ZERO, round);
+    rv_sw(&p, A5, 8, S1);
+    rv_lw(&p, T1, 0, S0);
+    rv_sw(&p, T0, 0, S1);
+    rv_sw(&p, T1, 4, S1);
+    rv_done(&p);
+    if (wg_create(&desc, &dev) != WG_OK || !rv_load(dev, &p) || wg_core_release(dev, WG_CORE_B, p.base) != WG_OK)
+        exit(1);
+    wg_run(dev, 2000000, &stop);
+    wg_read(dev, MATMUL_RESULT, clock, sizeof clock);
+    wg_destroy(dev);
+    return (double)(clock[1] - clock[0]);
+}
+
 enum { ARCH, KERNEL, FIDELITY, BANKS, THREAD, CYCLES, FIELDS };
 
 static void line(struct wg_silicon *s, char **field, void *user)
 {
     (void)user;
+    if (strcmp(field[KERNEL], "rv") == 0) {
+        wg_arch_id arch = wg_silicon_arch(field[ARCH]);
+        wg_silicon_add(s, &(wg_silicon_row){.group = "kernels",
+                                            .name = "rv, a round of its chain, B",
+                                            .arch = arch,
+                                            .card = strtod(field[CYCLES], NULL),
+                                            .model = (chain(arch, 5000) - chain(arch, 1000)) / 4000,
+                                            .why = "what the compiler made of the loop is not known"});
+        return;
+    }
     unsigned phases = (unsigned)strtoul(field[FIDELITY], NULL, 10), thread = field[THREAD][0] == '1';
     times took = product(wg_silicon_arch(field[ARCH]), phases, strcmp(field[BANKS], "apart") == 0);
     char name[48];

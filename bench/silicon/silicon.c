@@ -324,6 +324,25 @@ static void shares(const score *sc, unsigned n)
                (unsigned)(100 * c->order));
 }
 
+/* The groups of the NoC and of DRAM as one, `paths` included. */
+static void network(const struct wg_silicon *s)
+{
+    static const char *const groups[] = {"noc", "dram", "estimator", "paths"};
+    printf("- noc, dram, estimator and paths together: ");
+    for (unsigned arch = 0; arch < 2; arch++) {
+        unsigned rows = 0, near = 0;
+        for (const row *r = s->rows; r < s->rows + s->count; r++)
+            for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
+                if (r->arch == arch && strcmp(r->group, groups[i]) == 0) {
+                    rows++;
+                    near += fabs(r->error) <= NEAR;
+                }
+        printf("%s%u of %u rows (%.1f %%) are within %.0f %% on %s", arch ? ", " : "", near, rows,
+               100.0 * near / rows, NEAR, arch_name((wg_arch_id)arch));
+    }
+    printf(".\n");
+}
+
 static void markdown(const struct wg_silicon *s, const score *sc, unsigned n)
 {
     printf(
@@ -354,6 +373,7 @@ static void markdown(const struct wg_silicon *s, const score *sc, unsigned n)
             printf(", and none may be more than %.0f %% off without a reason of its own", l->far);
         printf("%s%s.\n", *l->why ? ": " : "", l->why);
     }
+    network(s);
     printf("\n## Off by more than %.0f %%\n\n| Row | Arch | Model | Card | Error | Why "
            "|\n|---|---|---|---|---|---|\n",
            CLOSE);

@@ -80,6 +80,7 @@ typedef struct wg_timing {
     uint8_t noc_pause;         /* a link pauses for one cycle after this many flits of a packet; 0: never */
     uint8_t noc_data_pause;    /* NIU 1 pauses for one cycle after this many flits of a read's data; 0: never */
     uint8_t noc_read;          /* NIU 1 sends at most one read in this many cycles */
+    uint8_t noc_serve;         /* a tile serves at most one read of L1 per NoC in this many cycles */
     uint8_t noc_data;          /* arrival of a read to departure of its data */
     uint8_t noc_ack;           /* arrival of another request to departure of its answer */
     uint16_t dram_rate;        /* bytes read from one DRAM channel in ten cycles */
@@ -164,7 +165,7 @@ struct wg_arch {
         uint16_t flit_bytes;    /* a packet is one flit of header and up to 256 of data */
         uint16_t stride;        /* between the NIU's request initiators */
         uint8_t buffer_flits;   /* of one packet in one router */
-        uint8_t dram_line;      /* a DRAM channel writes this many bytes at once */
+        uint8_t dram_line;      /* a DRAM channel writes this many bytes at once; 0: any */
         uint8_t dram_alignment; /* addresses in DRAM and L1 must be equal modulo this */
         bool wide_addresses;    /* coordinates have separate words, addresses 64 bits */
         bool inline_to_l1;      /* inline writes to L1 are safe */

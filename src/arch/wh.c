@@ -150,7 +150,7 @@ const wg_arch wg_arch_wh = {
      * 29 bursts, all of which are four cycles too short without it. push_credit: as in bh.c, on 19 bursts, twelve cycles. noc_data, noc_ack: as in bh.c, on 44 rows of one
      * read and 44 of one write. Those reads alone suggest 31 cycles, four rows of another card 51: the value lies between.
      * noc_reserve, noc_pause: as in bh.c, on 605 and 216 rows. noc_data_pause: inferred from 140 rows of long reads over NoC
-     * 1, which take 11 % more cycles than they have flits; rows of another card over NoC 0 do not. DRAM rates: documented as
+     * 1, which take 11 % more cycles than they have flits; rows of another card over NoC 0 do not. noc_serve: as in bh.c, on 16 rows of 56 tiles. DRAM rates: documented as
      * 24 bytes per cycle and channel; measured on seven rows of one channel each, 1 to 64 readers or writers. dram_queue: as
      * in bh.c, on five rows of 4 to 64 readers. dram_partial: measured on five rows of one to 256 writes of 64 bytes at one
      * channel; writes of 128 bytes take no longer there than software needs to issue them. eth_rate: 100 Gbit/s, documented; measured on four rows of packets of 1 to 8
@@ -163,7 +163,7 @@ const wg_arch wg_arch_wh = {
                    TIMING(.sync_extra = 4, .push_credit = 12, .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
                           .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
                           .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                          .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9, .noc_data = 38, .noc_ack = 27,
-                          .dram_rate = 222, .dram_write_rate = 214, .dram_partial = 652, .dram_queue = 32,
-                          .eth_rate = 125, .eth_latency = 390)},
+                          .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9, .noc_serve = 12, .noc_data = 38,
+                          .noc_ack = 27, .dram_rate = 222, .dram_write_rate = 214, .dram_partial = 652,
+                          .dram_queue = 32, .eth_rate = 125, .eth_latency = 390)},
 };

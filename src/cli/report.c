@@ -200,7 +200,13 @@ static bool track_exists(const wg_session *s, unsigned track)
 static void report_assumed(const wg_stats *stats, wg_text *out)
 {
     const wg_assumed *a = &stats->assumed;
+    const wg_constant *c;
     wg_assumed_part part;
+    for (unsigned i = 0; (c = wg_assumed_constant_at(a, i)); i++)
+        wg_textf(out, "%s %s",
+                 i ? "," : "  assumed constants apply to this tile's NoC, DRAM or Ethernet traffic:", c->name);
+    if (a->traffic && wg_assumed_constant_at(a, 0))
+        wg_textf(out, " (docs/timing_constants.md)\n");
     if (!a->cycles)
         return;
     double share = 100.0 * (double)a->cycles / (double)(stats->to - stats->from);
@@ -218,6 +224,7 @@ static void report_assumed(const wg_stats *stats, wg_text *out)
 static void assumed_json(const wg_assumed *a, wg_json *j)
 {
     wg_assumed_part part;
+    const wg_constant *c;
     wg_json_open(j, "assumed", '{');
     wg_json_uint(j, "cycles", a->cycles);
     wg_json_open(j, "parts", '[');
@@ -228,6 +235,10 @@ static void assumed_json(const wg_assumed *a, wg_json *j)
         wg_json_uint(j, "cycles", part.cycles);
         wg_json_close(j, '}');
     }
+    wg_json_close(j, ']');
+    wg_json_open(j, "traffic", '[');
+    for (unsigned i = 0; (c = wg_assumed_constant_at(a, i)); i++)
+        wg_json_text(j, NULL, c->name);
     wg_json_close(j, ']');
     wg_json_close(j, '}');
 }

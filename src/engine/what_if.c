@@ -23,7 +23,7 @@ static const struct group {
     member of[MEMBERS];
 } groups[WG_COST_GROUPS] = {
     [WG_COST_NOC] =
-        {"noc", {{"noc_niu", 0}, {"noc_hop", 0}, {"noc_reserve", 0}, {"noc_read", 0}, {"noc_data", 0}, {"noc_ack", 0}}},
+        {"noc", {{"noc_niu", 0}, {"noc_hop", 0}, {"noc_reserve", 0}, {"noc_read", 0}, {"noc_serve", 0}, {"noc_data", 0}, {"noc_ack", 0}}},
     [WG_COST_DRAM] =
         {"dram",
          {{"dram_rate", 1}, {"dram_write_rate", 1}, {"dram_latency", 0}, {"dram_request", 0}, {"dram_partial", 0}, {"dram_answer", 0}}},

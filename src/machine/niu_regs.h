@@ -26,6 +26,7 @@ typedef struct wg_niu_unit {
     uint64_t link_free;             /* the link to the router is free from this cycle on */
     uint64_t data_gone;             /* the data of a write has left; 0: none is leaving */
     uint64_t next_read;             /* from when on a further read can leave */
+    uint64_t next_served;           /* from when on a further read can be served */
     uint64_t packets, transactions; /* ever sent, ever started */
     wg_niu_left_flits left[WG_NIU_LEFT];
     uint32_t ahead; /* flits sent that it does not yet know its router has forwarded */

@@ -591,8 +591,13 @@ static void answer(wg_tile *t, uint32_t entry, wg_packet_kind kind, uint32_t dat
     wg_noc_box *box = t->box;
     wg_packet *p = &box->pool[entry];
     unsigned noc = p->noc & 1;
-    uint64_t source = p->address;
-    *p = (wg_packet){.at = t->sched.now + (kind == WG_PACKET_DATA ? t->timing->noc_data : t->timing->noc_ack),
+    uint64_t source = p->address, from = t->sched.now;
+    if (kind == WG_PACKET_DATA) {
+        wg_niu_unit *u = unit(t, noc);
+        from = u->next_served > from ? u->next_served : from;
+        u->next_served = from + t->timing->noc_serve;
+    }
+    *p = (wg_packet){.at = from + (kind == WG_PACKET_DATA ? t->timing->noc_data : t->timing->noc_ack),
                      .address = p->back_address,
                      .back_address = source,
                      .data = data,

@@ -2,7 +2,9 @@
 #include "observe/assumed.h"
 
 #include <string.h>
+#include "machine/packet.h"
 #include "machine/request.h"
+#include "noc/floorplan.h"
 
 void wg_assumed_begin(wg_assumed *a, wg_arch_id arch, wg_profile profile)
 {
@@ -88,6 +90,62 @@ static void goes_on(wg_assumed *a, unsigned core, uint64_t cycle)
     ends(a, cycle);
 }
 
+/* ---- traffic ------------------------------------------------------------------------------------------------- */
+
+static void sent(wg_assumed *a, const wg_event *e)
+{
+    const wg_floorplan *f = wg_floorplan_of(a->arch);
+    unsigned kind = e->c & 0xFF, to = (unsigned)(e->c >> 48);
+    bool read = kind == WG_PACKET_READ;
+    a->traffic |= read || kind == WG_PACKET_DATA ? WG_TRAFFIC_READ : WG_TRAFFIC_OTHER;
+    if (kind <= WG_PACKET_ATOMIC && to < (unsigned)f->width * f->height &&
+        wg_floorplan_kind(f, 0, to % f->width, to / f->width) == WG_TILE_DRAM)
+        a->traffic |= read ? WG_TRAFFIC_DRAM_READ : WG_TRAFFIC_DRAM_WRITE;
+}
+
+static void requested(wg_assumed *a, const wg_event *e)
+{
+    if (e->c == WG_REQ_READ)
+        a->path[e->agent][WG_REQUEST_RD(e->word) & 31] = WG_REQUEST_PATH(e->word);
+    else if (WG_REQUEST_PATH(e->word) == WG_PATH_ETH && e->a >> 16 == 0xFFB9)
+        a->traffic |= WG_TRAFFIC_ETH;
+}
+
+unsigned wg_assumed_traffic_of(const wg_constant *c)
+{
+    enum { DRAM = WG_TRAFFIC_DRAM_READ | WG_TRAFFIC_DRAM_WRITE, ALL = WG_TRAFFIC_READ | WG_TRAFFIC_OTHER };
+    static const struct {
+        const char *begin;
+        unsigned traffic;
+    } of[] = {{"noc.dram", WG_TRAFFIC_DRAM_WRITE},
+              {"noc_read", WG_TRAFFIC_READ},
+              {"noc_serve", WG_TRAFFIC_READ},
+              {"noc_data", WG_TRAFFIC_READ},
+              {"noc_ack", WG_TRAFFIC_OTHER},
+              {"noc", ALL},
+              {"dram_request", WG_TRAFFIC_DRAM_READ},
+              {"dram_latency", WG_TRAFFIC_DRAM_READ},
+              {"dram_write", WG_TRAFFIC_DRAM_WRITE},
+              {"dram_partial", WG_TRAFFIC_DRAM_WRITE},
+              {"dram_answer", WG_TRAFFIC_DRAM_WRITE},
+              {"dram", DRAM},
+              {"eth", WG_TRAFFIC_ETH}};
+    for (unsigned i = 0; i < sizeof of / sizeof *of; i++)
+        if (strncmp(c->name, of[i].begin, strlen(of[i].begin)) == 0)
+            return of[i].traffic;
+    return 0;
+}
+
+const wg_constant *wg_assumed_constant_at(const wg_assumed *a, unsigned i)
+{
+    for (const wg_constant *c = wg_constants; c < wg_constants + wg_constant_count; c++)
+        if (wg_assumed_traffic_of(c) & a->traffic && is_assumed(a, c) && !i--)
+            return c;
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- */
+
 void wg_assumed_event(wg_assumed *a, const wg_event *e)
 {
     bool core = e->agent <= WG_AGENT_CORE_T2;
@@ -95,10 +153,12 @@ void wg_assumed_event(wg_assumed *a, const wg_event *e)
         issued(a, e);
     else if (e->kind == WG_EV_COMPLETED)
         completed(a, e);
+    else if (e->kind == WG_EV_NOC_SENT)
+        sent(a, e);
     else if (!core)
         return;
-    else if (e->kind == WG_EV_CORE_REQUEST && e->c == WG_REQ_READ)
-        a->path[e->agent][WG_REQUEST_RD(e->word) & 31] = WG_REQUEST_PATH(e->word);
+    else if (e->kind == WG_EV_CORE_REQUEST)
+        requested(a, e);
     else if (e->kind == WG_EV_STALL_END)
         goes_on(a, e->agent, e->cycle);
     else if (e->kind == WG_EV_STALL_BEGIN) {

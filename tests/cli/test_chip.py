@@ -183,8 +183,10 @@ def from_dram_to_dram(work):
         text = (EXAMPLES / "dram.yaml").read_text()
         if arch == "wh":
             text = text.replace("arch: bh", "arch: wh").replace(": dram.", ": wh_dram.")
-        status, out, err = run(work, text)
+        status, out, err = run(work, text, "--stats")
         check(f"dram {arch}", status == 0 and "done after" in out, out + err)
+        said = "assumed constants apply to this tile's NoC, DRAM or Ethernet traffic: dram_request (docs/timing_constants.md)\n"
+        check(f"dram {arch} assumed", out.count(said) == (arch == "wh"), out)
         check(f"dram {arch} result", (work / "dram-out.bin").read_bytes() == numbers + bytes(2048 - 16))
         (work / "dram-out.bin").unlink()
 

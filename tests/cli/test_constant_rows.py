@@ -25,6 +25,8 @@ SHOWN_BY = {
     "noc_data_pause": (lambda r: l1(r, ("one_from_one",)), [s for s in SIZES if s >= 1024], (0, 0)),
     "noc_read": (lambda r: l1(r, ("one_from_one", "one_from_all")) and int(r["transactions"]) >= 4,
                  [s for s in SIZES if s <= 2048], (0, 0)),
+    "noc_serve": (lambda r: r["memory"] != "l1" and r["pattern"].startswith("all_") and r["transactions"] == "1",
+                  [s for s in SIZES if s <= 512], (0, 0)),
     "noc_data": (lambda r: l1(r, ("one_from_one",)) and r["transactions"] == "1", SIZES, (14, 4)),  # noc.csv: nocreadbench
     "dram_partial": (lambda r: r["memory"] == "sharded" and r["pattern"] == "one_to_one", [64], (0, 0)),
     "noc_ack": (lambda r: l1(r, ("one_to_one",)) and r["transactions"] == "1", SIZES, (0, 0)),

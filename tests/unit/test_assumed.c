@@ -2,6 +2,7 @@
 /* Cycles that rest on assumed latencies: each counts once in the total, and once for each constant that it rests on. */
 #include "wgtest.h"
 
+#include "machine/packet.h"
 #include "machine/request.h"
 #include "observe/assumed.h"
 
@@ -154,8 +155,56 @@ static void test_table(void **state)
             }
 }
 
+static void sends(unsigned kind, unsigned x, unsigned y)
+{
+    uint64_t to = x + (uint64_t)y * 10; /* Wormhole's width */
+    wg_assumed_event(&a, &(wg_event){.kind = WG_EV_NOC_SENT, .agent = WG_AGENT_NIU0, .c = kind | 64 << 8 | to << 48});
+}
+
+static bool applies(const char *name)
+{
+    const wg_constant *c;
+    for (unsigned i = 0; (c = wg_assumed_constant_at(&a, i)); i++)
+        if (strcmp(c->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Assumed constants of the NoC, DRAM and Ethernet are named if the tile had such traffic. */
+static void test_traffic(void **state)
+{
+    (void)state;
+    wg_assumed_begin(&a, WG_ARCH_WH, WG_PROFILE_SILICON);
+    sends(WG_PACKET_READ, 1, 1);
+    sends(WG_PACKET_WRITE, 0, 0); /* DRAM */
+    assert_false(applies("dram_request"));
+    sends(WG_PACKET_READ, 0, 0);
+    assert_true(applies("dram_request"));
+    assert_false(applies("noc_data")); /* measured */
+    wg_assumed_begin(&a, WG_ARCH_WH, WG_PROFILE_DOCUMENTED);
+    assert_null(wg_assumed_constant_at(&a, 0));
+    sends(WG_PACKET_READ, 1, 1);
+    assert_true(applies("noc_data"));
+    assert_false(applies("noc_ack"));
+    assert_false(applies("dram_partial"));
+    wg_assumed_begin(&a, WG_ARCH_BH, WG_PROFILE_SILICON);
+    wg_event e = {
+        .kind = WG_EV_CORE_REQUEST, .a = 0xFFB14000, .c = WG_REQ_WRITE, .word = WG_REQUEST_WORD(WG_PATH_ETH, 0, 4, 0)};
+    wg_assumed_event(&a, &e); /* the interrupt controller */
+    assert_null(wg_assumed_constant_at(&a, 0));
+    e.a = 0xFFB90000;
+    wg_assumed_event(&a, &e);
+    assert_true(applies("eth_latency") && applies("eth.l1_bytes"));
+    for (unsigned i = 0; i < wg_constant_count; i++) {
+        const char *name = wg_constants[i].name;
+        bool expected = !strncmp(name, "noc", 3) || !strncmp(name, "dram", 4) || !strncmp(name, "eth", 3);
+        if (expected != (wg_assumed_traffic_of(&wg_constants[i]) != 0))
+            fail_msg("%s", name);
+    }
+}
+
 static const wg_test tests[] = {
-    WG_TEST(test_nothing, WG_BH, ""), WG_TEST(test_instructions, WG_BH, ""), WG_TEST(test_cores, WG_WH, ""),
-    WG_TEST(test_once, WG_BH, ""),    WG_TEST(test_table, WG_BH, ""),
+    WG_TEST(test_traffic, WG_BH, ""), WG_TEST(test_nothing, WG_BH, ""), WG_TEST(test_instructions, WG_BH, ""),
+    WG_TEST(test_cores, WG_WH, ""),   WG_TEST(test_once, WG_BH, ""),    WG_TEST(test_table, WG_BH, ""),
 };
 WG_MAIN("assumed", tests)
