@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,8 @@ static bool parse_address(const char *text, struct sockaddr_in *to)
     return inet_pton(AF_INET, host, &to->sin_addr) == 1;
 }
 
+enum { LOOK_MILLISECONDS = 100 }; /* between two looks for Ctrl-C, should it come just before a wait */
+
 /* One debugger at a time: after a disconnect, the next may connect. */
 static bool serve_port(wg_debugging *g, const wg_args *args, struct sockaddr_in address, wg_text *error)
 {
@@ -132,10 +135,13 @@ static bool serve_port(wg_debugging *g, const wg_args *args, struct sockaddr_in 
             close(listener);
         return false;
     }
+    wg_interrupt_begin(); /* first: whoever reads the address may end the server at once */
     tell(args, &address);
-    wg_interrupt_begin();
     bool ok = true;
     while (ok && !wg_interrupted()) {
+        struct pollfd knock = {.fd = listener, .events = POLLIN};
+        if (poll(&knock, 1, LOOK_MILLISECONDS) <= 0)
+            continue;
         int line = accept(listener, NULL, NULL);
         if (line < 0 && errno == EINTR)
             continue;
