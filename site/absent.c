@@ -72,6 +72,8 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
     wg_textf(&out->report, "%s: the playground reads no chip files\n", name);
     return false;
 }
+bool wg_is_chip_argument(const wg_args *args, const char *file) { return (void)args, wg_is_chip_file(file); }
+bool wg_is_cluster_argument(const wg_args *args, const char *file) { return (void)args, (void)file, false; }
 bool wg_is_cluster_file(const char *path) { return (void)path, false; }
 bool wg_cluster_refuse(const wg_args *args, wg_text *error) { return (void)args, (void)error, true; }
 int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
