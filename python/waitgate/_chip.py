@@ -2,12 +2,13 @@
 """A chip: the grid of tiles that two NoCs connect, with DRAM."""
 from __future__ import annotations
 
+import html
 from types import TracebackType
 from typing import Any, Callable, Iterable, Optional, Union
 
 from ._library import ffi, lib, names, text
 from ._text import Error, architecture
-from ._tile import _STOPS, _check_mask, _report_desc, _whole, Checks, Hang, Tile
+from ._tile import _STOPS, _check_mask, _explore, _report_desc, _whole, Checks, Hang, Tile, Timing
 from ._watch import Watch, _Path
 
 _KINDS = {value: name for name, value in names("WG_TILE_").items()}
@@ -136,6 +137,40 @@ class Chip:
                 lib.wg_check_end(out[0])
                 raise Error(text(lib.wg_grid_error(self._grid)))
         return Checks(out[0], self._report)
+
+    def explore(self, runs: int = 1000, result: Optional[tuple[int, int]] = None, first_seed: int = 1, max_cycles: int = 0,
+                seen: Optional[Callable[[Timing], Optional[bool]]] = None) -> list[Timing]:
+        """As Tile.explore(), for all tiles that have been used: `result` is memory of each, and races between tiles count, too."""
+        if self._program is not None:
+            raise Error("the time of this chip belongs to a program: Program.run()")
+        address, length = result or (0, 0)
+        return _explore(lambda desc, called: self._ask(lib.wg_grid_explore(self._grid, desc, called, ffi.NULL)),
+                        "void *, wg_grid *, const wg_explored *", True,
+                        {"runs": runs, "first_seed": first_seed, "max_cycles": max_cycles, "address": address, "bytes": length}, seen)
+
+    def perturb(self, seed: int) -> None:
+        """From now on as a chip that was made with this seed; 0: undisturbed."""
+        self._ask(lib.wg_grid_perturb(self._grid, seed))
+
+    def _used(self) -> list[tuple[int, int]]:
+        columns, rows = self.shape
+        return [(x, y) for y in range(rows) for x in range(columns) if lib.wg_grid_peek(self._grid, x, y)]
+
+    def __repr__(self) -> str:
+        if not self._grid:
+            return "<Chip, closed>"
+        return f"<Chip {self.arch} at cycle {self.cycle}, tiles in use: {len(self._used())}>"
+
+    def _repr_html_(self) -> str:
+        """A map, tiles in use in bold; then what each of these waits for."""
+        if not self._grid:
+            return "<p>This chip is closed.</p>"
+        used, (columns, rows) = self._used(), self.shape
+        lines = "".join("<tr>" + "".join(
+            f"<td title=\"{x}-{y}\">{'<b>' * ((x, y) in used)}{self.kind(x, y)}{'</b>' * ((x, y) in used)}</td>"
+            for x in range(columns)) + "</tr>" for y in range(rows))
+        return (f"<p>{html.escape(repr(self)[1:-1])}</p><table style=\"font-size: smaller\">{lines}</table>"
+                + (f"<pre>{html.escape(self.hang_report())}</pre>" if used else ""))
 
     def advance(self, cycles: int) -> None:
         if self._program is not None:

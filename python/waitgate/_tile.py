@@ -71,7 +71,7 @@ class Event:
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """The end of a run under one timing, and its differences from the unperturbed run (number 0)."""
+    """The end of a run under one timing, and its differences from the unperturbed run (number 0). A delay of a chip's run has @X-Y."""
     number: int
     seed: int
     delay: str  # a single delay, "": none
@@ -84,6 +84,33 @@ class Timing:
     @property
     def differs(self) -> bool:
         return self.memory or self.findings or self.stops
+
+
+def _explore(call: Callable[[Any, Any], None], parameters: str, of_chip: bool, values: dict[str, int],
+             seen: Optional[Callable[[Timing], Optional[bool]]]) -> list[Timing]:
+    """Calls wg_explore() or wg_grid_explore(), and collects the timings that differ."""
+    differing: list[Timing] = []
+    failure: list[BaseException] = []
+
+    @ffi.callback(f"bool({parameters})")
+    def called(_: Any, __: Any, r: Any) -> bool:
+        delay = f"{text(lib.wg_site_name(r.delay.site))}:{text(lib.wg_agent_name(r.delay.agent))}:{r.delay.event}:" \
+                f"{r.delay.cycles}{f'@{r.x}-{r.y}' if of_chip else ''}" if r.delay else ""
+        timing = Timing(int(r.number), int(r.seed), delay, int(r.cycles), _STOPS[r.ended], r.memory, r.findings, r.stops)
+        if timing.differs:
+            differing.append(timing)
+        try:
+            return seen is None or seen(timing) is not False
+        except BaseException as e:  # it must not propagate through the library
+            failure.append(e)
+            return False
+
+    desc = ffi.new("wg_explore_desc *", values)
+    desc.struct_size = ffi.sizeof("wg_explore_desc")
+    call(desc, called)
+    if failure:
+        raise failure[0]
+    return differing
 
 
 def core_index(core: Core) -> int:
@@ -403,29 +430,9 @@ class Tile:
         """
         self._alone()
         address, length = result or (0, 0)
-        differing: list[Timing] = []
-        failure: list[BaseException] = []
-
-        @ffi.callback("bool(void *, wg_device *, const wg_explored *)")
-        def called(_: Any, __: Any, r: Any) -> bool:
-            delay = f"{text(lib.wg_site_name(r.delay.site))}:{text(lib.wg_agent_name(r.delay.agent))}:{r.delay.event}:" \
-                    f"{r.delay.cycles}" if r.delay else ""
-            timing = Timing(int(r.number), int(r.seed), delay, int(r.cycles), _STOPS[r.ended], r.memory, r.findings, r.stops)
-            if timing.differs:
-                differing.append(timing)
-            try:
-                return seen is None or seen(timing) is not False
-            except BaseException as e:  # it must not propagate through the library
-                failure.append(e)
-                return False
-
-        desc = ffi.new("wg_explore_desc *", {"runs": runs, "first_seed": first_seed, "max_cycles": max_cycles, "address": address,
-                                             "bytes": length})
-        desc.struct_size = ffi.sizeof("wg_explore_desc")
-        self._ask(lib.wg_explore(self._dev, desc, called, ffi.NULL))
-        if failure:
-            raise failure[0]
-        return differing
+        return _explore(lambda desc, called: self._ask(lib.wg_explore(self._dev, desc, called, ffi.NULL)),
+                        "void *, wg_device *, const wg_explored *", False,
+                        {"runs": runs, "first_seed": first_seed, "max_cycles": max_cycles, "address": address, "bytes": length}, seen)
 
     # Copies.
 
