@@ -122,7 +122,7 @@ def wheel(d):
     shutil.copy(ROOT / "examples/deadlock.tasm", CLEAN / "tmp")
     assert "in a circle" in inside("/venv/bin/waitgate", "run", "/tmp/deadlock.tasm", status=3)
     shutil.copy(d / "build/examples/hello.brisc.elf", CLEAN / "tmp")
-    assert "addi" in inside("/venv/bin/waitgate", "dis", "/tmp/hello.brisc.elf")
+    assert "auipc" in inside("/venv/bin/waitgate", "dis", "/tmp/hello.brisc.elf")
     (CLEAN / "test_tile.py").write_text("def test_tile(tile):\n    assert tile.run() == 'done'\n")
     assert "1 passed" in inside("/venv/bin/python", "-m", "pytest", "-q", "/test_tile.py")
 
@@ -138,8 +138,9 @@ def clean_debian(d):
     inside("apt-get", "install", "-y", "-qq", "--no-install-recommends", *names)
     doc = "/usr/share/doc/waitgate"
     assert "wait for each other in a circle" in inside("waitgate", "run", f"{doc}/examples/deadlock.tasm", status=3)
-    assert "binutils-riscv64-unknown-elf" in subprocess.run(["chroot", CLEAN, "waitgate", "run", f"{doc}/examples/core.tasm"],
-                                            capture_output=True, text=True).stderr, "a missing assembler is named"
+    # Programs of cores run without the RISC-V binutils, too.
+    assert not (CLEAN / "usr/bin/riscv64-unknown-elf-as").exists()
+    assert "3 of 3 expectations hold" in inside("waitgate", "run", f"{doc}/examples/core.tasm")
     student(doc)
     inside("test", "-f", "/usr/share/man/man1/waitgate.1.gz")
     tile = "import waitgate; t = waitgate.Tile('bh'); print(t.cycle)"
