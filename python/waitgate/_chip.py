@@ -27,27 +27,26 @@ class Chip:
         status = lib.wg_grid_create(desc, out)
         if status != lib.WG_OK:
             raise Error(text(lib.wg_status_text(status)))
-        self._begin(out[0], None)
+        self._begin(out[0], None, ffi.gc(out[0], lib.wg_grid_destroy))
 
     @classmethod
     def _of_program(cls, program: Any, grid: Any, number: int = 0) -> Chip:
         chip = cls.__new__(cls)
         chip.arch = "wh" if lib.wg_grid_arch(grid) == lib.WG_ARCH_WH else "bh"
-        chip._begin(grid, program)
+        chip._begin(grid, program, program._life)
         chip._number = number
         return chip
 
-    def _begin(self, grid: Any, program: Any) -> None:
+    def _begin(self, grid: Any, program: Any, life: Any) -> None:
+        self._life = life  # what the grid belongs to; a watch and checks keep it until they have ended
         self._grid, self._program = grid, program  # a program advances time itself
         self._number = 0  # of a cluster
         self._tiles: dict[tuple[int, int], Tile] = {}
 
     def close(self) -> None:
         for tile in self._tiles.values():
-            tile._device = None
-        if self._grid and self._program is None:
-            lib.wg_grid_destroy(self._grid)
-        self._grid = None
+            tile.close()
+        self._grid = self._life = None
 
     def __enter__(self) -> Chip:
         return self
@@ -55,10 +54,6 @@ class Chip:
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_grid", None):
-            self.close()
 
     def _ask(self, status: int) -> None:
         if status != lib.WG_OK:
@@ -86,7 +81,7 @@ class Chip:
     def watch(self, *tiles: tuple[int, int], trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = True,
               timeline: bool = False, stats: bool = False) -> Watch:
         """Watches these tiles, (x, y), from now to the end of the `with` block; see Tile.watch()."""
-        watch = Watch(ffi.NULL, self._grid, trace, log, profile, timeline, stats)
+        watch = Watch(ffi.NULL, self._grid, self._life, trace, log, profile, timeline, stats)
         for x, y in tiles:
             self.tile(x, y)
             watch._tile(x, y)
@@ -136,7 +131,7 @@ class Chip:
             if lib.wg_check_tile(out[0], x, y) != lib.WG_OK:
                 lib.wg_check_end(out[0])
                 raise Error(text(lib.wg_grid_error(self._grid)))
-        return Checks(out[0], self._report)
+        return Checks(out[0], self._report, self._life)
 
     def explore(self, runs: int = 1000, result: Optional[tuple[int, int]] = None, first_seed: int = 1, max_cycles: int = 0,
                 seen: Optional[Callable[[Timing], Optional[bool]]] = None) -> list[Timing]:

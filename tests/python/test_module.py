@@ -380,6 +380,38 @@ def test_explore_chip(arch="bh"):
             chip.explore(runs=3, seen=lambda t: 1 / 0)
 
 
+def test_what_outlives_its_tile():
+    """A watch can be shown, and checks ended, after the tile, chip or program that they belong to has been closed."""
+    with waitgate.Tile("bh") as tile, tile.watch(timeline=True, stats=True) as watch:
+        tile.push(0, *["ttadddmareg 1, 6, 1, 6"] * 20)
+        tile.run()
+    assert "Scalar Unit" in watch.timeline and "<pre>" in watch._repr_html_() and watch.stats
+    with waitgate.Chip("wh") as chip:
+        of_chip = chip.watch((1, 1), timeline=True)
+        chip.tile(1, 1).push(0, "ttnop")
+        chip.run()
+    of_chip.close()
+    assert "thread 0" in of_chip.timeline
+    with waitgate.Program(tasm=".thread 0\n ttsetdmareg 0, 1, 0, 8\n") as program:
+        of_program = program.tile.watch(timeline=True)
+        program.run()
+        of_program.close()
+    assert "thread 0" in of_program.timeline
+    with waitgate.Tile("bh") as tile:
+        checks = tile.check("race")
+    checks.close()
+    with pytest.raises(waitgate.Error, match="have ended"):
+        checks.report()
+    for _ in range(20):  # not closed at all
+        waitgate.Tile("bh").check("race").count()
+        waitgate.Tile("bh").watch(timeline=True)
+
+
+def test_a_row_by_its_length(tile):
+    tile.write_array(0x2000, [16777217, -5, 3], "int32")
+    assert tile.read_array(0x2000, "int32", 3).tolist() == [16777217, -5, 3]
+
+
 def test_chip_in_a_notebook():
     chip = waitgate.Chip("bh")
     assert repr(chip) == "<Chip bh at cycle 0, tiles in use: 0>" and "<pre>" not in chip._repr_html_()
