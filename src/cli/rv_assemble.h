@@ -9,6 +9,7 @@
 #define WG_RV_ASSEMBLE_H
 
 #include "elf/elf.h"
+#include "text/rv_text.h"
 #include "text/text.h"
 
 /* An error, on a line as the source's .loc lines count them. */
@@ -64,9 +65,6 @@ typedef struct wg_rv_insn {
 const wg_rv_insn *wg_rv_find(const char *name, size_t length);
 /* Is it an instruction that exists, though not here (floating point)? */
 bool wg_rv_is_float(const char *name, size_t length);
-/* The number of a register, or of a CSR; -1: none. */
-int wg_rv_register(const char *name, size_t length);
-int wg_rv_csr(const char *name, size_t length);
 /* Fields of an instruction, by their formats. */
 uint32_t wg_rv_i(int64_t imm);
 uint32_t wg_rv_s(int64_t imm);

@@ -175,45 +175,6 @@ bool wg_rv_is_float(const char *name, size_t length)
     return false;
 }
 
-int wg_rv_register(const char *name, size_t length)
-{
-    static const char *const names[] = {"zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0",
-                                        "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
-                                        "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
-    for (int i = 0; i < 32; i++)
-        if (is(names[i], name, length))
-            return i;
-    if (is("fp", name, length))
-        return 8;
-    if (length < 2 || length > 3 || name[0] != 'x' || (name[1] == '0' && length > 2))
-        return -1;
-    int number = 0;
-    for (size_t i = 1; i < length; i++) {
-        if (name[i] < '0' || name[i] > '9')
-            return -1;
-        number = 10 * number + name[i] - '0';
-    }
-    return number < 32 ? number : -1;
-}
-
-int wg_rv_csr(const char *name, size_t length)
-{
-    static const struct {
-        const char *name;
-        int number;
-    } csrs[] = {{"fflags", 0x001},  {"frm", 0x002},      {"fcsr", 0x003},     {"vstart", 0x008},   {"vxsat", 0x009},
-                {"vxrm", 0x00A},    {"vcsr", 0x00F},     {"mstatus", 0x300},  {"misa", 0x301},     {"mie", 0x304},
-                {"mtvec", 0x305},   {"mscratch", 0x340}, {"mepc", 0x341},     {"mcause", 0x342},   {"mtval", 0x343},
-                {"mip", 0x344},     {"mcycle", 0xB00},   {"minstret", 0xB02}, {"mcycleh", 0xB80},  {"minstreth", 0xB82},
-                {"cycle", 0xC00},   {"time", 0xC01},     {"instret", 0xC02},  {"vl", 0xC20},       {"vtype", 0xC21},
-                {"vlenb", 0xC22},   {"cycleh", 0xC80},   {"timeh", 0xC81},    {"instreth", 0xC82}, {"mvendorid", 0xF11},
-                {"marchid", 0xF12}, {"mimpid", 0xF13},   {"mhartid", 0xF14}};
-    for (size_t i = 0; i < sizeof csrs / sizeof *csrs; i++)
-        if (is(csrs[i].name, name, length))
-            return csrs[i].number;
-    return -1;
-}
-
 uint32_t wg_rv_i(int64_t imm) { return (uint32_t)imm << 20; }
 uint32_t wg_rv_s(int64_t imm) { return ((uint32_t)imm & 0xFE0) << 20 | ((uint32_t)imm & 31) << 7; }
 

@@ -56,7 +56,7 @@ def instructions(folder):
 
     def imm(low=-2048, high=2047):
         return rng.choice([str(rng.randint(low, high)), hex(rng.randint(max(low, 0), high)), str(low), str(high), "0"])
-    csrs = re.findall(r'\{"(\w+)", 0x[0-9A-F]{3}\}', (ROOT / "src/cli/rv_encode.c").read_text())
+    csrs = re.findall(r'\{"(\w+)", 0x[0-9A-F]{3}\}', (ROOT / "src/text/rv_text.c").read_text())
     operands = {
         "R": lambda: f"{reg()}, {reg()}, {reg()}", "I": lambda: f"{reg()}, {reg()}, {imm()}", "SHIFT": lambda: f"{reg()}, {reg()}, {imm(0, 31)}",
         "LOAD": lambda: f"{reg()}, {rng.choice([imm(), ''])}({reg()})", "STORE": lambda: f"{reg()}, {rng.choice([imm(), ''])}({reg()})",
