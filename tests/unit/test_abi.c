@@ -382,7 +382,7 @@ static void test_check(void **state)
 {
     static const struct {
         const char *suffix, *words[3];
-    } forms[] = {{"", {"read-before-write", ".word 0x0002a503", "race report"}},
+    } forms[] = {{"", {"read-before-write", "lw a0,0(t0)", "race report"}},
                  {".json", {"\"kind\": \"read-before-write\"", "\"pc\": \"0x0000000", "\"forgotten\": 0"}}};
     for (unsigned i = 0; i < 2; i++) {
         char name[64], path[64], text[8192] = "";
