@@ -70,6 +70,8 @@ wg_elf *wg_elf_make(const char *name, uint32_t address, const void *bytes, size_
     return elf;
 }
 
+bool wg_elf_name_source(wg_elf *elf, const char *name) { return (elf->source = strdup(name)) != NULL; }
+
 bool wg_elf_mark_at(const wg_elf *elf, uint32_t address, wg_elf_line *out)
 {
     if (!elf->segments || address - elf->segment[0].address >= elf->segment[0].memory_bytes)
@@ -88,6 +90,7 @@ void wg_elf_close(wg_elf *elf)
         return;
     wg_elf_reader_close(elf);
     free(elf->mark);
+    free(elf->source);
     free(elf->symbol);
     free(elf->segment);
     free(elf->image);
