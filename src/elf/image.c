@@ -26,9 +26,10 @@ static bool copy_symbols(wg_elf *elf, char *room, const wg_elf_symbol *symbol, s
 {
     elf->symbol = calloc(symbols + 1, sizeof *elf->symbol);
     for (size_t i = 0; elf->symbol && i < symbols; i++) {
+        const size_t length = strlen(symbol[i].name) + 1;
         elf->symbol[i] = symbol[i];
-        elf->symbol[i].name = strcpy(room, symbol[i].name);
-        room += strlen(room) + 1;
+        elf->symbol[i].name = memcpy(room, symbol[i].name, length);
+        room += length;
     }
     elf->symbols = elf->symbol ? symbols : 0;
     wg_elf_sort_symbols(elf);
