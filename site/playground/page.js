@@ -12,13 +12,14 @@ let shown = '';   // the program of which the report is shown
 
 // ---- The worker ----
 
+const workerAddress = URL.createObjectURL(new Blob([moduleSource], {type: 'text/javascript'}));
 let worker = null;
 let asked = 0;             // questions so far; the number of the last one
 const waiting = new Map(); // those without an answer: what to do with it
 let since = 0;             // when the first of them was asked
 
 function start() {
-  worker = new Worker(URL.createObjectURL(new Blob([moduleSource], {type: 'text/javascript'})));
+  worker = new Worker(workerAddress);
   worker.onmessage = ({data}) => settle(data.id, data);
   worker.onerror = event => {
     for (const id of [...waiting.keys()])
