@@ -195,6 +195,8 @@ function fromAddress() {
     element('arch').value = wanted.get('arch') === 'wh' ? 'wh' : 'bh';
 }
 
+let written = '';     // the address's part that share() wrote
+
 function share() {
   const bytes = new TextEncoder().encode(source.value);
   let text = ''; // a call has room for some ten thousand arguments
@@ -202,6 +204,7 @@ function share() {
     text += String.fromCharCode(...bytes.subarray(i, i + 4096));
   location.hash = new URLSearchParams({
     arch: element('arch').value, source: btoa(text)}).toString();
+  written = location.hash;
   navigator.clipboard?.writeText(location.href).then(() => { element('status').textContent = 'the link is in the clipboard'; },
                                                      () => { element('status').textContent = 'the link is in the address bar'; });
 }
@@ -240,6 +243,11 @@ element('prompt').onsubmit = event => {
 
 fillExamples();
 fromAddress();
-addEventListener('hashchange', () => { fromAddress(); show(['run', '--timeline']); });
+addEventListener('hashchange', () => {
+  if (location.hash === written || (changed && !confirm('Replace your program by the one of the address?')))
+    return;
+  fromAddress();
+  show(['run', '--timeline']);
+});
 start();
 show(['run', '--timeline']);

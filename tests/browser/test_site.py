@@ -170,6 +170,11 @@ def links(_):
               source.value = '.thread 0\\n ttnop\\n'; source.dispatchEvent(new Event('input'));
               example.value = 0; example.dispatchEvent(new Event('change'))""")
         assert "ttnop" in b.run("return document.getElementById('source').value")
+        b.run("location.hash = 'program=handshake.tasm'") # another address, too
+        time.sleep(0.3)
+        assert "ttnop" in b.run("return document.getElementById('source').value")
+        b.run("window.confirm = () => true; location.hash = 'program=hello.tasm'")
+        wait(b, "document.getElementById('text').textContent.startsWith('hello.tasm')")
         quiet(b)
 
 
