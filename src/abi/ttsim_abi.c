@@ -51,6 +51,7 @@
 #include "chip/card.h"
 #include "explain/race.h"
 #include "machine/device.h"
+#include "num/simd.h"
 #include "text/finding_words.h"
 
 #ifndef WG_TTSIM_ARCH
@@ -349,6 +350,18 @@ static const char *shortcuts_from(bool *bad)
     return NULL;
 }
 
+/* WAITGATE_SIMD, if this host has the level. */
+static const char *simd_from(bool *bad)
+{
+    const char *text = getenv("WAITGATE_SIMD");
+    wg_simd level;
+    if (wg_simd_parse(text, &level))
+        return text;
+    say("WAITGATE_SIMD: `%s` is no level of this host, whose best is %s; that is used", text, wg_simd_name(level));
+    *bad = true;
+    return NULL;
+}
+
 static bool host_read(void *user, uint64_t address, void *to, size_t bytes)
 {
     (void)user;
@@ -530,6 +543,7 @@ ABI void libttsim_init(void)
                          .profile = profile_from(&bad),
                          .lockstep = number_from("WAITGATE_LOCKSTEP", 1, &bad) != 0,
                          .shortcuts = shortcuts_from(&bad),
+                         .simd = simd_from(&bad),
                          .threads = (unsigned)number_from("WAITGATE_THREADS", MOST_THREADS, &bad),
                          .harvested = (uint32_t)number_from("WAITGATE_HARVESTED", UINT32_MAX, &bad)};
     abi.stopped = false;

@@ -98,7 +98,8 @@ bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error)
         return false;
     }
     g->profile = (wg_profile)profile;
-    return wg_lockstep_wanted(&g->lockstep, error) && wg_shortcuts_wanted(&g->shortcuts, error);
+    return wg_lockstep_wanted(&g->lockstep, error) && wg_shortcuts_wanted(&g->shortcuts, error) &&
+           wg_simd_wanted(&g->simd, error);
 }
 
 wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)

@@ -223,9 +223,10 @@ bool wg_interrupted(void);
 bool wg_option_number(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error);
 bool wg_option_choice(const wg_args *args, wg_option option, const char *name, const char *const *choices,
                       unsigned count, unsigned *value, wg_text *error);
-/* session.c: the settings of WAITGATE_LOCKSTEP and WAITGATE_FAST. */
+/* session.c: the settings of WAITGATE_LOCKSTEP, WAITGATE_FAST and WAITGATE_SIMD. */
 bool wg_lockstep_wanted(bool *lockstep, wg_text *error);
 bool wg_shortcuts_wanted(const char **names, wg_text *error);
+bool wg_simd_wanted(const char **level, wg_text *error);
 /* session.c: the sinks requested by options, and the cores held in reset. */
 bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_pages(wg_session *s, wg_text *error);
