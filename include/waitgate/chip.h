@@ -87,6 +87,8 @@ WG_API uint64_t wg_grid_cycle(const wg_grid *grid);
 WG_API wg_status wg_grid_advance(wg_grid *grid, uint64_t cycles);
 /* Advances by at most `cycles`; returns earlier when everything is done, hung or told to stop (wg_stop_on() of a tile). */
 WG_API wg_status wg_grid_run(wg_grid *grid, uint64_t cycles, wg_stop *stop);
+/* Perturbs from now on as a chip that was created with this seed; 0: not at all. */
+WG_API wg_status wg_grid_perturb(wg_grid *grid, uint64_t seed);
 /* A hash of all architectural state, equal for equal states whatever the host, threads or observers. */
 WG_API uint64_t wg_grid_state_hash(wg_grid *grid);
 

@@ -345,7 +345,7 @@ static bool read_file(wg_chip_run *r, wg_text *error)
     if (!wg_chip_refuse(args, error) || !wg_save_check(args, error) ||
         !wg_saved_chip_files(args, &r->saved, &chip, error))
         return false;
-    if (!(r->source = wg_file_read(chip, &size, message, sizeof message))) {
+    if (!(r->source = wg_args_read(args, chip, &size, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }

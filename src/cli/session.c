@@ -121,16 +121,7 @@ static bool read_tasm(wg_session *s, const char *path, wg_text *error)
         wg_textf(error, "waitgate: a run takes one .tasm program; `%s` is a second\n", path);
         return false;
     }
-    if (s->args->input && strcmp(path, "-") == 0) {
-        size = s->args->input_bytes;
-        s->tasm_source = wg_malloc(size + 1);
-        if (s->tasm_source)
-            memcpy(s->tasm_source, s->args->input, size);
-        snprintf(message, sizeof message, "out of memory");
-    } else {
-        s->tasm_source = wg_file_read(path, &size, message, sizeof message);
-    }
-    if (!s->tasm_source) {
+    if (!(s->tasm_source = wg_args_read(s->args, path, &size, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }
@@ -213,13 +204,14 @@ static bool read_files(wg_session *s, wg_text *error)
                 return false;
             continue;
         }
-        if (is_tasm(path) || strcmp(path, "-") == 0) {
+        const bool chip = wg_is_chip_argument(s->args, path);
+        if (is_tasm(path) || (strcmp(path, "-") == 0 && !chip)) {
             if (!read_tasm(s, path, error))
                 return false;
             continue;
         }
         unsigned core = wg_core_of_file_name(path);
-        if (core == WG_CORES && wg_is_chip_file(path)) {
+        if (core == WG_CORES && chip) {
             wg_textf(error, "waitgate: %s is a chip file; this command takes the programs of one tile\n", path);
             return false;
         }

@@ -259,6 +259,9 @@ bool wg_is_chip_run(const wg_args *args); /* a chip file, or a snapshot of a chi
 int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
 /* cluster_yaml.c, cluster_run.c: a cluster file. */
 bool wg_is_cluster_file(const char *path);
+/* The same of an argument: what `-` is, its text says. */
+bool wg_is_chip_argument(const wg_args *args, const char *file);
+bool wg_is_cluster_argument(const wg_args *args, const char *file);
 /* False: the command does not take cluster files, and there is one. */
 bool wg_cluster_refuse(const wg_args *args, wg_text *error);
 int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
