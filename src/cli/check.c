@@ -333,15 +333,23 @@ static size_t report_unordered(wg_session *s, const wg_race_words *w, wg_text *o
     return lines;
 }
 
+/* A race may be why a value was read before it was written, so races come first. */
+static size_t report_turn(const wg_race *race)
+{
+    if (wg_race_severity(race->kind) == WG_SEVERITY_NOTE)
+        return 2;
+    return race->kind == WG_RACE_UNINITIALISED;
+}
+
 void wg_report_races(wg_session *s, wg_text *out)
 {
     bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
     size_t shown = 0, suppressed = 0, folded = 0, notes = 0, lines;
     const wg_race_words w = wg_check_words(s);
     size_t count = wg_races_count(s->races);
-    for (size_t k = 0; k < 2 * count; k++) { /* errors first, then the notes */
+    for (size_t k = 0; k < 3 * count; k++) { /* the notes last */
         const wg_race *race = wg_races_at(s->races, k % count);
-        if ((wg_race_severity(race->kind) == WG_SEVERITY_NOTE) != (k >= count))
+        if (report_turn(race) != k / count)
             continue;
         wg_text rest = {0};
         suppression *by = suppresses_race(s, race, &rest);
@@ -483,6 +491,7 @@ static bool give_memory(wg_session *s, wg_text *error)
             const wg_elf_segment *segment = wg_elf_segment_at(s->elf[core], i);
             wg_races_give(s->races, core, segment->address, segment->memory_bytes);
         }
+    wg_races_know_ram(s->races);
     return true;
 }
 

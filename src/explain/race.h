@@ -124,6 +124,8 @@ const char *wg_check_name(unsigned check); /* of WG_CHECK_RACE … */
 void wg_races_select(wg_races *r, unsigned checks);
 /* Memory: these bytes of L1 are a section of the core's program, or (WG_CORES) accessible to all. */
 void wg_races_give(wg_races *r, unsigned core, uint32_t address, uint32_t bytes);
+/* Init: own RAM holds what wg_races_give() has named, and what the cores store; the rest of it is nobody's. */
+void wg_races_know_ram(wg_races *r);
 /* The run has ended; `finished`: by itself, with nothing left to do. Reports leftovers. */
 void wg_races_end(wg_races *r, uint64_t cycle, bool finished);
 /* L1 used as a flag: reads of it acquire its writer's earlier accesses. */

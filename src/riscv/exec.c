@@ -120,7 +120,7 @@ static void report_stale(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc
              "L1 now holds 0x%08x", word);
 }
 
-static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
+static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc, uint32_t first)
 {
     if (wg_touch_watched(t))
         consume(t, core, op, pc);
@@ -130,7 +130,7 @@ static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc
         t->unconsumed[core].loaded = (t->unconsumed[core].loaded & ~bit) | (loads ? bit : 0);
     }
     WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = pc, .word = op->word,
-            .b = op->rd < WG_REG_SINK ? t->core[core].run.r[op->rd] : 0, .pc = pc, .c = op->rd);
+            .b = op->rd < WG_REG_SINK ? t->core[core].run.r[op->rd] : 0, .pc = pc, .c = op->rd, .parent = first);
 }
 
 /* The line that holds the next instruction; NULL: it is missing and has been requested. */
@@ -331,7 +331,8 @@ enter:
             checkpointed = true;
         }
         const bool ordered = by_the_book && run->ordered; /* by the previous instruction */
-        const uint32_t pc = q.pc;
+        const uint32_t pc = q.pc,
+                       first = watched ? run->r[op->rs1] : 0; /* its operand: it may overwrite the register */
         outcome is = ENTERED;
         if (ordered)
             run->ordered = false;
@@ -353,7 +354,7 @@ enter:
         }
         wg_cursor_put(run, &q);
         if (watched)
-            emit_retired(t, core, op, pc);
+            emit_retired(t, core, op, pc, first);
         if (t->what_if) {
             scale_entered(t, core, op, e, pc);
             q = wg_cursor_of(run);
