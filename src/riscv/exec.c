@@ -288,6 +288,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     /* The earliest instruction at which to retry lines.c: not right after a load, nor while a store is about to leave. */
     uint64_t settled = run->number + (run->sq_count ? 2 * WG_RETIRE_QUEUE : t->lines_wait[core] + 1);
     uint64_t e, result;
+    uint32_t operand = 0; /* rs1's value, for events */
     wg_begin_queue(run);
     wg_cursor q = wg_cursor_of(run);
 enter:
@@ -331,11 +332,12 @@ enter:
             checkpointed = true;
         }
         const bool ordered = by_the_book && run->ordered; /* by the previous instruction */
-        const uint32_t pc = q.pc,
-                       first = watched ? run->r[op->rs1] : 0; /* its operand: it may overwrite the register */
+        const uint32_t pc = q.pc;
         outcome is = ENTERED;
         if (ordered)
             run->ordered = false;
+        if (__builtin_expect(watched, 0))
+            operand = run->r[op->rs1];
         if (!fresh)
             is = special_line(t, core, line, op, e, pc, &stop);
         if (is == ENTERED)
@@ -354,7 +356,7 @@ enter:
         }
         wg_cursor_put(run, &q);
         if (watched)
-            emit_retired(t, core, op, pc, first);
+            emit_retired(t, core, op, pc, operand);
         if (t->what_if) {
             scale_entered(t, core, op, e, pc);
             q = wg_cursor_of(run);
