@@ -691,7 +691,7 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
         result->equal = v.ended == r->ended;
     }
     for (size_t i = 0; ok && i < r->tiles; i++)
-        result->equal &= wg_again_hash(v.tile[i].s.dev) == wg_again_hash(r->tile[i].s.dev);
+        result->equal &= wg_outcome_l1(v.tile[i].s.dev) == wg_outcome_l1(r->tile[i].s.dev);
     wg_chip_end(&v);
     return ok;
 }
@@ -699,7 +699,7 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
 int wg_chip_finish(wg_chip_run *r, wg_run_result *result, wg_text *out, wg_text *error)
 {
     if (!wg_chip_inspect(r, error) || !wg_chip_outputs_close(r, error) || !wg_chip_profile_end(r, error) ||
-        !wg_chip_judge_waits(r, error) ||
+        !wg_chip_grade_races(r, error) || !wg_chip_judge_waits(r, error) ||
         (r->profiled && !wg_what_if_run(&(wg_profiled){r->profiled, (unsigned)r->tiles}, wg_chip_again, r, error)))
         return WG_EXIT_ERROR;
     const bool read = wg_metal_end(r, error);

@@ -38,7 +38,7 @@ static uint64_t results(wg_chip_run *v)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < v->tiles; i++)
-        h = wg_again_registers(v->tile[i].s.dev, wg_outcome_mix(h, wg_again_hash(v->tile[i].s.dev)));
+        h = wg_outcome_registers(v->tile[i].s.dev, wg_outcome_mix(h, wg_outcome_l1(v->tile[i].s.dev)));
     for (size_t i = 0; i < v->file.tiles; i++) {
         const wg_chip_tiles *entry = &v->file.tile[i];
         for (size_t k = 0; k < entry->places; k++)

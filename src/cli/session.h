@@ -190,6 +190,7 @@ wg_race_words wg_check_words(wg_session *s);         /* for race_text.h */
 bool wg_verify_races(wg_session *s, wg_text *error);
 /* grade.c: whether other timings of its parties show a difference, for each race. */
 bool wg_grade_races(wg_session *s, wg_text *error);
+bool wg_grade_leaves_out(wg_session *s, const wg_race *race); /* it needs none */
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);
