@@ -126,7 +126,9 @@ static void path_json(wg_chip_run *r, const wg_page_boxes *boxes, uint64_t from,
     for (size_t i = 0; chain && i < r->tiles; i++)
         chain[i] = &r->profiled[i]->costs->chain;
     if (chain)
-        wg_chain_walk(chain, (unsigned)r->tiles, from, to, piece_json, &(pieces){j, boxes});
+        wg_chain_walk(chain, (unsigned)r->tiles, from, to,
+                      wg_path_end(&(wg_profiled){r->profiled, (unsigned)r->tiles}, to), piece_json,
+                      &(pieces){j, boxes});
     wg_json_close(j, ']');
     free(chain);
 }

@@ -151,7 +151,8 @@ static bool add_line(wg_tile_scaling *p, wg_session *s, wg_scaled_line *line, wg
         for (unsigned k = 0; ok && k < count; k++)
             ok = add_code(p, s, i, &programs[k], line, note);
     }
-    for (unsigned i = 0; s->has_tasm && i < WG_THREADS && same_file(s->program[WG_CORES], line->file, line->length); i++)
+    for (unsigned i = 0; s->has_tasm && i < WG_THREADS && same_file(s->program[WG_CORES], line->file, line->length);
+         i++)
         for (size_t k = 0; k < s->tasm.stream[i].words; k++)
             if (s->tasm.stream[i].word[k].line == line->line) {
                 pushed = true;

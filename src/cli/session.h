@@ -126,10 +126,10 @@ typedef struct wg_session {
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
 
-    struct wg_code_found *found; /* … and which code its cores are in; NULL: programs are not searched for */
-    struct wg_watch *host_elf;   /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
+    struct wg_code_found *found;      /* … and which code its cores are in; NULL: programs are not searched for */
+    struct wg_watch *host_elf;        /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
     const struct wg_scaling *scaling; /* the costs of a host's run; NULL: its own */
-    int observer[16];            /* of the device, by wg_session_observe() */
+    int observer[16];                 /* of the device, by wg_session_observe() */
     unsigned observers;
 
     struct wg_meter *meter; /* of runs again; NULL: their progress is not shown */

@@ -104,8 +104,7 @@ static void enters_code(wg_code_found *f, unsigned core, uint32_t pc)
             continue;
         f->low[core] = g->address + (pc - address);
         f->bytes[core] = g->file_bytes;
-        const wg_host_elf found = {elf,       core, t->x, t->y, f->low[core], f->low[core] + f->bytes[core],
-                                   pc - address};
+        const wg_host_elf found = {elf, core, t->x, t->y, f->low[core], f->low[core] + f->bytes[core], pc - address};
         if ((elf != own || address != known) && add_elf(w, &found)) /* out of memory: its lines stay unknown */
             program_arrives(w, f->tile, &found);
         return;
@@ -143,7 +142,8 @@ static bool scale_tile(wg_watch *w, wg_chip_tile *t, wg_text *error)
     for (size_t i = 0; ok && i < w->elfs; i++) {
         const wg_host_elf *e = &w->elf[i];
         if (is_here(w, t, e))
-            ok = wg_scaling_code(&w->scaling, &t->s, e->core, &(wg_scaled_code){e->elf, e->moved, e->low, e->high}, own);
+            ok =
+                wg_scaling_code(&w->scaling, &t->s, e->core, &(wg_scaled_code){e->elf, e->moved, e->low, e->high}, own);
     }
     /* With lines whose program is not here yet, the tile looks for them from the beginning. */
     ok = ok && (own->places || !w->scaling.lines || wg_scaling_nowhere(own)) &&
@@ -278,7 +278,8 @@ wg_elf *wg_watch_program(const wg_watch *w, const wg_session *s, unsigned core, 
     const wg_chip_tile *t = (const wg_chip_tile *)(const void *)((const char *)s - offsetof(wg_chip_tile, s));
     for (size_t i = w->elfs; i-- > 0;) { /* the program loaded last */
         const wg_host_elf *e = &w->elf[i];
-        if (is_here(w, t, e) && e->core == core && pc >= e->low && pc < e->high && wg_elf_function(e->elf, pc - e->moved)) {
+        if (is_here(w, t, e) && e->core == core && pc >= e->low && pc < e->high &&
+            wg_elf_function(e->elf, pc - e->moved)) {
             *address = pc - e->moved;
             return e->elf;
         }
