@@ -237,7 +237,7 @@ void wg_chip_profile_text(wg_chip_run *r, wg_text *out)
         wg_scaling_text(r->profiled[0]->scaling, out);
     wg_path_text(&all, from, to, top, out);
     if (r->profiled[0]->scaled)
-        wg_report_what_if(r->profiled[0], out);
+        wg_report_what_if(r->profiled[0]->scaled, out);
     map_text(r, to - from, out);
     parts_text(r, to - from, out);
     traffic_text(r, top, out);
@@ -309,6 +309,6 @@ void wg_chip_profile_json(wg_chip_run *r, wg_json *j)
     wg_json_close(j, ']');
     wg_json_close(j, '}');
     if (r->profiled[0]->scaled)
-        wg_report_what_if_json(r->profiled[0], j);
+        wg_report_what_if_json(r->profiled[0]->scaled, j);
     free(streams);
 }

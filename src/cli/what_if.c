@@ -180,7 +180,7 @@ static bool run_auto(subject *u, wg_text *error)
     ok = ok && half_lines(u, error);
     if (all->count)
         qsort(all->run, all->count, sizeof *all->run, by_length);
-    while (all->count && all->run[all->count - 1].cycles >= wg_cycle(first_of(u)->dev)) {
+    while (all->count && all->run[all->count - 1].cycles >= all->cycles) {
         wg_scaled_run *last = &all->run[--all->count];
         free(last->what);
         wg_text_free(&last->note);
@@ -189,7 +189,7 @@ static bool run_auto(subject *u, wg_text *error)
     return ok;
 }
 
-bool wg_what_if_run(const wg_profiled *tiles, wg_again_fn again, void *chip, wg_text *error)
+bool wg_what_if_run(const wg_profiled *tiles, uint64_t cycles, wg_again_fn again, void *chip, wg_text *error)
 {
     subject u = {.of = *tiles, .again = again, .chip = chip};
     wg_session *s = first_of(&u);
@@ -206,6 +206,8 @@ bool wg_what_if_run(const wg_profiled *tiles, wg_again_fn again, void *chip, wg_
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
+    s->scaled->cycles = cycles;
+    s->scaled->ended = s->ended;
     s->meter = &meter;
     for (size_t i = 0; ok && i < s->args->givens; i++) {
         const wg_given *g = &s->args->given[i];
@@ -237,9 +239,9 @@ void wg_what_if_free(wg_scaled_runs *all)
 
 /* ---- Report ---- */
 
-static int64_t saved_cycles(const wg_session *s, const wg_scaled_run *r)
+static int64_t saved_cycles(const wg_scaled_runs *all, const wg_scaled_run *r)
 {
-    return (int64_t)wg_cycle(s->dev) - (int64_t)r->cycles;
+    return (int64_t)all->cycles - (int64_t)r->cycles;
 }
 
 /* Lines of `auto` have full paths; --what-if also accepts them without the folder. */
@@ -252,18 +254,17 @@ static const char *short_of(const char *what, char *room, size_t bytes)
     return room;
 }
 
-void wg_report_what_if(const wg_session *s, wg_text *out)
+void wg_report_what_if(const wg_scaled_runs *all, wg_text *out)
 {
-    const wg_scaled_runs *all = s->scaled;
-    uint64_t length = wg_cycle(s->dev);
+    uint64_t length = all->cycles;
     wg_textf(out, "\n%-40s %10s %10s %7s\n", all->ranked ? "at half its cost" : "what if", "cycles", "saves", "%");
     for (size_t i = 0; i < all->count; i++) {
         const wg_scaled_run *r = &all->run[i];
-        long long saves = (long long)saved_cycles(s, r);
+        long long saves = (long long)saved_cycles(all, r);
         char what[48];
         wg_textf(out, "  %-38s %10llu %10lld %6.1f%%\n", short_of(r->what, what, sizeof what),
                  (unsigned long long)r->cycles, saves, length ? 100.0 * (double)saves / (double)length : 0.0);
-        if (r->ended != s->ended)
+        if (r->ended != all->ended)
             wg_textf(out, "    That run ends otherwise: %s.\n", wg_ended_name(r->ended));
         else if (!r->equal)
             wg_textf(out, "    L1 at the end differs from the run as it is: the program depends on its timing.\n");
@@ -275,13 +276,12 @@ void wg_report_what_if(const wg_session *s, wg_text *out)
                  all->without_gain);
 }
 
-void wg_report_what_if_json(const wg_session *s, wg_json *j)
+void wg_report_what_if_json(const wg_scaled_runs *all, wg_json *j)
 {
-    const wg_scaled_runs *all = s->scaled;
     wg_json_open(j, "what_if", '[');
     for (size_t i = 0; i < all->count; i++) {
         const wg_scaled_run *r = &all->run[i];
-        int64_t saves = saved_cycles(s, r);
+        int64_t saves = saved_cycles(all, r);
         char number[32];
         wg_json_open(j, NULL, '{');
         wg_json_text(j, "what", r->what);

@@ -132,6 +132,15 @@ wg_status wg_device_what_if(wg_device *dev, const wg_what_if *w)
     return WG_OK;
 }
 
+/* ---- Other instructions ---------------------------------------------------------------------------------------- */
+
+void wg_device_rewrite(wg_device *dev, const wg_rewrite *r)
+{
+    wg_act(dev);
+    dev->tile->rewrite = r;
+    wg_fast_update(dev->tile);
+}
+
 /* ---- Units and cores ------------------------------------------------------------------------------------------- */
 
 void wg_what_if_begin(wg_what_if *w)
