@@ -132,14 +132,15 @@ static uint64_t results(wg_chip_run *v)
 }
 
 /* Did it end as the unchanged program did, without a new report? */
-static bool as_good(const wg_chip_run *v, const wg_chip_run *r)
+static bool as_good(wg_chip_run *v, const wg_chip_run *r)
 {
     bool good = v->ended == r->ended && wg_card_finding_count(v->card) <= wg_card_finding_count(r->card);
     for (size_t i = 0; good && i < r->tiles; i++) {
-        const wg_session *now = &v->tile[i].s, *before = &r->tile[i].s;
+        wg_session *now = &v->tile[i].s;
+        const wg_session *before = &r->tile[i].s;
         good = wg_finding_count(now->dev) <= wg_finding_count(before->dev);
         if (good && judged(r, i))
-            good = !wg_waits_any_race(now) && wg_races_forgotten(now->races) <= wg_races_forgotten(before->races);
+            good = !wg_waits_any_race(now);
     }
     return good;
 }
@@ -192,8 +193,10 @@ static wg_wait_outcome run_changed(void *of, const wg_wait_change *c, uint64_t s
         for (unsigned k = 0; k < u->chips; k++) {
             wg_chip_run *r = v.of.chip[k];
             for (size_t i = 0; i < r->tiles; i++)
-                if (r->tile[i].s.races)
+                if (r->tile[i].s.races) {
                     wg_races_end(r->tile[i].s.races, o.cycles, r->ended == WG_ENDED_DONE);
+                    o.forgotten += wg_races_forgotten(r->tile[i].s.races);
+                }
             o.good = o.good && as_good(r, u->chip[k]);
         }
         restore(&v);

@@ -26,23 +26,23 @@ typedef enum wg_wait_is {
 } wg_wait_is;
 
 typedef struct wg_wait_site {
-    uint8_t agent; /* a thread, or a core for its fences and drains */
-    uint8_t core;  /* whose program pc belongs to; WG_CORES: the host */
-    uint32_t pc, word;                 /* pc: of its first execution, */
-    uint32_t address;                  /* … and in its program, which may be at several places */
-    wg_session *s;                     /* of the first tile that executes it */
-    wg_elf *program;                   /* NULL: the host's */
-    bool made;                         /* by MOP or REPLAY; … */
-    wg_rewrite rewrite;                /* … by which, and what takes its place */
-    bool everywhere;                   /* … whose places are all in `rewrite` */
-    bool foreign;                      /* it is in firmware, which authors of kernels do not change */
-    bool drain;                        /* the load that waits until the thread is idle: tensix_sync */
-    bool reads;                        /* a load from a NIU … */
-    uint32_t branch;                   /* … in a loop that ends with this branch of the program: a barrier; 0: in none, no wait */
-    size_t first;                      /* 1 + the site of another load in this loop, which stands for both; 0: none */
-    bool hands_over;                   /* its thread changes semaphores or holds mutexes */
-    bool kept;                         /* needed for a reason that runs do not show … */
-    bool by_rule;                      /* … for that one, or since they cannot tell (can_tell()) */
+    uint8_t agent;      /* a thread, or a core for its fences and drains */
+    uint8_t core;       /* whose program pc belongs to; WG_CORES: the host */
+    uint32_t pc, word;  /* pc: of its first execution, */
+    uint32_t address;   /* … and in its program, which may be at several places */
+    wg_session *s;      /* of the first tile that executes it */
+    wg_elf *program;    /* NULL: the host's */
+    bool made;          /* by MOP or REPLAY; … */
+    wg_rewrite rewrite; /* … by which, and what takes its place */
+    bool everywhere;    /* … whose places are all in `rewrite` */
+    bool foreign;       /* it is in firmware, which authors of kernels do not change */
+    bool drain;         /* the load that waits until the thread is idle: tensix_sync */
+    bool reads;         /* a load from a NIU … */
+    uint32_t branch;    /* … in a loop that ends with this branch of the program: a barrier; 0: in none, no wait */
+    size_t first;       /* 1 + the site of another load in this loop, which stands for both; 0: none */
+    bool hands_over;    /* its thread changes semaphores or holds mutexes */
+    bool kept;          /* needed for a reason that runs do not show … */
+    bool by_rule;       /* … for that one, or since they cannot tell (can_tell()) */
     uint64_t executed, held;           /* held: cycles; of a thread's waits only */
     uint64_t executed_ever, held_ever; /* the same, of all timings together */
     wg_wait_is is;
@@ -75,7 +75,7 @@ bool wg_waits_watch_end(wg_waits_watch *v); /* false: out of memory */
 /* A wait, and its replacement. */
 typedef struct wg_wait_change {
     wg_wait_site *site; /* NULL: the unchanged program */
-    uint32_t word;            /* 0: nothing */
+    uint32_t word;      /* 0: nothing */
 } wg_wait_change;
 typedef struct wg_wait_changed {
     wg_tasm_word *stream;
@@ -93,6 +93,7 @@ void wg_wait_restore_code(wg_device *dev, const wg_wait_changed *done);
 typedef struct wg_wait_outcome {
     bool ran, good;
     uint64_t cycles, results; /* results: a hash */
+    uint64_t forgotten;       /* records of the race detector */
 } wg_wait_outcome;
 
 /* What is judged: a tile or a chip. */
@@ -104,8 +105,8 @@ typedef struct wg_waits_of {
     bool (*collect)(void *of, wg_waits *w, uint64_t seed, wg_text *error);
     wg_wait_outcome (*run)(void *of, const wg_wait_change *c, uint64_t seed, wg_text *error);
 } wg_waits_of;
-/* Any race but a note, of a run that has ended. */
-bool wg_waits_any_race(const wg_session *s);
+/* Any race but a note or a suppressed one, of a run that has ended. */
+bool wg_waits_any_race(wg_session *s);
 /* NULL: out of memory, or `error` says what else. Freed by the caller. */
 wg_waits *wg_waits_judged(const wg_waits_of *of, wg_text *error);
 
