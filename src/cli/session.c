@@ -461,7 +461,7 @@ bool wg_session_inspect(wg_session *s, wg_text *error)
     const char *failure = s->args->value[WG_OPT_SAVE_ON_FAILURE];
     if (failure && (s->ended == WG_ENDED_HUNG || !s->expectations_hold) && !wg_saved_write(s, failure, error))
         return false;
-    if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, NULL, NULL, error))
+    if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, wg_cycle(s->dev), NULL, NULL, error))
         return false;
     const bool judge = wg_check_wanted(s->args) && s->args->command != WG_CMD_EXPLORE;
     return !judge || (wg_verify_races(s, error) && wg_grade_races(s, error) && wg_waits_judge(s, error));

@@ -126,9 +126,10 @@ typedef struct wg_session {
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
 
-    struct wg_code_found *found; /* … and which code its cores are in; NULL: programs are not searched for */
-    struct wg_watch *host_elf;   /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
-    int observer[16];            /* of the device, by wg_session_observe() */
+    struct wg_code_found *found;      /* … and which code its cores are in; NULL: programs are not searched for */
+    struct wg_watch *host_elf;        /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
+    const struct wg_scaling *scaling; /* the costs of a host's run; NULL: its own */
+    int observer[16];                 /* of the device, by wg_session_observe() */
     unsigned observers;
 
     struct wg_meter *meter; /* of runs again; NULL: their progress is not shown */
@@ -329,6 +330,8 @@ const char *wg_arch_title(wg_arch_id arch);
 /* watch.c: of a host's run. */
 struct wg_watch;
 wg_elf *wg_watch_program(const struct wg_watch *w, const wg_session *s, unsigned core, uint32_t pc, uint32_t *address);
+/* The address of a symbol of the programs of this session's tile; false: none has it yet. */
+bool wg_watch_symbol(const struct wg_watch *w, const wg_session *s, const char *name, uint32_t *address);
 
 /* Suppressed reports. On failure there is a message, and the part already read must be freed, too. */
 bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error);
