@@ -47,12 +47,14 @@
 #include "abi/abi_cluster.h"
 #include "abi/abi_gdb.h"
 #include "abi/abi_hang.h"
+#include "abi/abi_riscv.h"
 #include "abi/abi_signals.h"
 #include "abi/abi_watch.h"
 #include "chip/card.h"
 #include "explain/race.h"
 #include "machine/device.h"
 #include "text/finding_words.h"
+#include "text/rvdis.h"
 
 #ifndef WG_TTSIM_ARCH
 #define WG_TTSIM_ARCH WG_ARCH_BH
@@ -531,6 +533,7 @@ ABI void libttsim_init(void)
         return;
     }
     wg_abi_take_signals();
+    wg_riscv_text_by(wg_abi_riscv_text);
     if (bad)
         warned();
 }
