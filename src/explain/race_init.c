@@ -334,6 +334,10 @@ void wg_race_init_retire(wg_races *r, const wg_event *e)
             tell(r, core, pc, e->cycle, rs1, "The address comes from a value that nobody has written.");
         if (in_own_ram(r, core, e, true, second))
             break;
+        if (second && (uint32_t)e->parent + wg_rv_imm_s(e->word) >= r->arch->tensix.l1_bytes) {
+            tell(r, core, pc, e->cycle, rs2, "It goes to a register, or to another core, and nobody has written it.");
+            break;
+        }
         if (c->computed >> rs2 & 1)
             tell(r, core, pc, e->cycle, rs2, "The stored value was computed from one that nobody has written.");
         if (c->next_store - c->last_store == STORES)
