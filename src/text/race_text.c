@@ -255,7 +255,7 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
     if (race->explains)
         wg_textf(out, "  explains: %u more pair%s%s\n", race->explains, race->explains == 1 ? "" : "s",
                  race->remedy_is == WG_REMEDY_VERIFIED ? ", which this remedy puts in order, too"
-                                                       : " of the same parties, with the same remedy");
+                                                       : " of the same parties and the same cause");
     wg_race_place_text(w, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
              wg_race_who(w, &race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text),
