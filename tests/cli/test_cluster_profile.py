@@ -5,12 +5,20 @@
 usage: test_cluster_profile.py WAITGATE ROOT EXAMPLES_FOLDER
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
 
-from kernels import line_with
-from suite import run, test
+try:
+    import jsonschema
+except ImportError:  # a package of Debian's Python
+    if sys.executable == "/usr/bin/python3":
+        raise
+    os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+
+from kernels import line_with  # noqa: E402
+from suite import run, test  # noqa: E402
 
 WAITGATE, ROOT, EXAMPLES = (pathlib.Path(a).resolve() for a in sys.argv[1:4])
 RING = EXAMPLES / "ring.yaml"
@@ -23,7 +31,10 @@ def waitgate(*words, status=0):
 
 
 def profile(*words):
-    return json.loads(waitgate("profile", "--json", *words))
+    said = json.loads(waitgate("profile", "--json", *words))
+    schema = json.loads((ROOT / "docs/waitgate.schema.json").read_text())
+    jsonschema.Draft202012Validator({"$ref": "#/$defs/cluster", "$defs": schema["$defs"]}).validate(said)
+    return said
 
 
 def frames(said):
