@@ -66,7 +66,7 @@ typedef enum wg_event_kind {
     WG_EV_MUTEX,        /* a: mutex, b: 0 released, 1 taken */
     WG_EV_BANK,         /* a: 0..3 SrcA0 SrcA1 SrcB0 SrcB1, b: new owner; id: the instruction that did it */
     WG_EV_TOUCH,        /* a location was read or written: a space, b first, c count or mask, how; see wg_touch_space */
-    WG_EV_CORE_RETIRE,  /* a core executed an instruction: pc in a, word; b: result if it wrote one */
+    WG_EV_CORE_RETIRE,  /* a core executed an instruction: pc in a, word; b: its result, if any; parent: rs1's value */
     WG_EV_CORE_REQUEST, /* a memory request was emitted: a address, b data, c kind, word: see WG_REQUEST_WORD;
                             parent: older pushes of the core that it overtakes */
     WG_EV_CORE_RESPONSE, /* a memory request was processed: likewise */

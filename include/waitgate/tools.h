@@ -46,8 +46,8 @@ WG_API bool wg_elf_source(void *elfs, unsigned core, uint32_t pc, wg_source *out
 WG_API size_t wg_core_disassemble(wg_arch_id arch, uint32_t pc, uint32_t word, char *out, size_t size);
 /*
  * Assembles and links RISC-V assembly, with Tensix mnemonics in it, as in a `.core` section of a .tasm program: its first
- * instruction is at `address`. `name` stands in messages and source lines. It needs the RISC-V binutils, and TMPDIR or /tmp;
- * one thread at a time. NULL: *errors has the messages, as waitgate prints them; wg_free() it. `errors` may be NULL.
+ * instruction is at `address`. `name` stands in messages and source lines. The RISC-V binutils do it, in TMPDIR or
+ * /tmp; where they are not installed, a small assembler without floating point does. One thread at a time. NULL: *errors has the messages, as waitgate prints them; wg_free() it. `errors` may be NULL.
  */
 WG_API wg_elf *wg_core_assemble(wg_arch_id arch, const char *name, const char *source, uint32_t address, char **errors);
 

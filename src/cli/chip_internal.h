@@ -105,6 +105,8 @@ void wg_chip_profile_text(wg_chip_run *r, wg_text *out);
 void wg_chip_profile_json(wg_chip_run *r, wg_json *j);
 /* chip_waits.c: judges the waits of all programs, for --waits. */
 bool wg_chip_judge_waits(wg_chip_run *r, wg_text *error);
+/* chip_grade.c: whether other timings show a difference, for each race of its tiles. */
+bool wg_chip_grade_races(wg_chip_run *r, wg_text *error);
 /* chip_milestones.c: --from and --to become cycles; their texts are in `number`. */
 bool wg_chip_milestones(wg_args *args, char number[2][24], wg_text *error);
 /* chip_page.c: the page of `waitgate report`. */

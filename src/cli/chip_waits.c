@@ -115,7 +115,7 @@ static uint64_t results(wg_chip_run *v)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < v->tiles; i++)
-        h = wg_again_registers(v->tile[i].s.dev, wg_outcome_mix(h, wg_again_hash(v->tile[i].s.dev)));
+        h = wg_outcome_registers(v->tile[i].s.dev, wg_outcome_mix(h, wg_outcome_l1(v->tile[i].s.dev)));
     if (v->metal)
         h = wg_metal_results(v, h);
     for (size_t i = 0; i < v->file.tiles; i++) {

@@ -50,7 +50,7 @@ static bool run_again(wg_cluster_job *r, const wg_what_if *of_tile, wg_scaled_ru
     }
     for (unsigned i = 0; ok && i < r->file.chips; i++)
         for (size_t k = 0; k < r->chip[i]->tiles; k++)
-            result->equal &= wg_again_hash(v.chip[i]->tile[k].s.dev) == wg_again_hash(r->chip[i]->tile[k].s.dev);
+            result->equal &= wg_outcome_l1(v.chip[i]->tile[k].s.dev) == wg_outcome_l1(r->chip[i]->tile[k].s.dev);
     wg_cluster_end_run(&v, error);
     free(scaled);
     return ok;

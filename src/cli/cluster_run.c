@@ -23,7 +23,7 @@ bool wg_cluster_refuse(const wg_args *args, wg_text *error)
 {
     const unsigned refused = 1u << WG_CMD_EXPLORE | 1u << WG_CMD_WHY | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG;
     for (size_t i = 0; refused >> args->command & 1 && i < args->files; i++)
-        if (wg_is_chip_file(args->file[i]) && wg_is_cluster_file(args->file[i])) {
+        if (wg_is_cluster_argument(args, args->file[i])) {
             wg_textf(error,
                      "waitgate: %s is a cluster file, which can be run, checked, traced, profiled and reported; this "
                      "command takes one chip or one tile\n",
@@ -175,7 +175,7 @@ static bool read_file(wg_cluster_job *r, wg_text *error)
     size_t bytes;
     if (!refuse(r->args, error) || !wg_save_check(r->args, error))
         return false;
-    if (!(r->source = wg_file_read(r->args->file[0], &bytes, message, sizeof message))) {
+    if (!(r->source = wg_args_read(r->args, r->args->file[0], &bytes, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }

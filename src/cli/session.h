@@ -192,6 +192,7 @@ wg_race_words wg_check_words(wg_session *s);         /* for race_text.h */
 bool wg_verify_races(wg_session *s, wg_text *error);
 /* grade.c: whether other timings of its parties show a difference, for each race. */
 bool wg_grade_races(wg_session *s, wg_text *error);
+bool wg_grade_leaves_out(wg_session *s, const wg_race *race); /* it needs none */
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);
@@ -225,9 +226,10 @@ bool wg_interrupted(void);
 bool wg_option_number(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error);
 bool wg_option_choice(const wg_args *args, wg_option option, const char *name, const char *const *choices,
                       unsigned count, unsigned *value, wg_text *error);
-/* session.c: the settings of WAITGATE_LOCKSTEP and WAITGATE_FAST. */
+/* session.c: the settings of WAITGATE_LOCKSTEP, WAITGATE_FAST and WAITGATE_SIMD. */
 bool wg_lockstep_wanted(bool *lockstep, wg_text *error);
 bool wg_shortcuts_wanted(const char **names, wg_text *error);
+bool wg_simd_wanted(const char **level, wg_text *error);
 /* session.c: the sinks requested by options, and the cores held in reset. */
 bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_pages(wg_session *s, wg_text *error);
@@ -260,6 +262,9 @@ bool wg_is_chip_run(const wg_args *args); /* a chip file, or a snapshot of a chi
 int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
 /* cluster_yaml.c, cluster_run.c: a cluster file. */
 bool wg_is_cluster_file(const char *path);
+/* The same of an argument: what `-` is, its text says. */
+bool wg_is_chip_argument(const wg_args *args, const char *file);
+bool wg_is_cluster_argument(const wg_args *args, const char *file);
 /* False: the command does not take cluster files, and there is one. */
 bool wg_cluster_refuse(const wg_args *args, wg_text *error);
 int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);

@@ -360,7 +360,7 @@ static wg_wait_outcome run_changed(void *of, const wg_wait_change *c, uint64_t s
                  wg_again_values_hold(&v);
         o.forgotten = wg_races_forgotten(v.races);
         wg_wait_restore_code(v.dev, &done);
-        o.results = o.good ? wg_again_registers(v.dev, wg_again_hash(v.dev)) : 0;
+        o.results = o.good ? wg_outcome_registers(v.dev, wg_outcome_l1(v.dev)) : 0;
     }
     wg_again_end(&v);
     free(done.stream);

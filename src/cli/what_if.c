@@ -33,7 +33,7 @@ static bool run_tile(wg_session *s, const wg_what_if *w, wg_scaled_run *r, wg_te
     if (ok) {
         r->cycles = wg_cycle(v.dev);
         r->ended = v.ended;
-        r->equal = v.ended == s->ended && wg_again_hash(v.dev) == wg_again_hash(s->dev) && wg_again_values_hold(&v);
+        r->equal = v.ended == s->ended && wg_outcome_l1(v.dev) == wg_outcome_l1(s->dev) && wg_again_values_hold(&v);
     } else if (!error->size) {
         wg_textf(error, "waitgate: --what-if: %s\n", v.dev ? wg_error(v.dev) : "out of memory");
     }

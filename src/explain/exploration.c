@@ -20,6 +20,11 @@ bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b)
     return a->memory == b->memory && a->findings == b->findings && a->others == b->others && a->ended == b->ended;
 }
 
+bool wg_outcome_shows(const wg_outcome *o, const wg_outcome *base, bool clocked)
+{
+    return o->ended != base->ended || o->findings != base->findings || (!clocked && !wg_outcome_same(o, base));
+}
+
 bool wg_exploration_begin(wg_exploration *x, size_t trials)
 {
     x->start = wg_return_point_new(x->dev);
@@ -59,8 +64,7 @@ static uint64_t hash_memory(wg_exploration *x)
     return h;
 }
 
-/* Codes and places of findings, without times and counts: order does not matter. */
-static uint64_t hash_findings(const wg_device *dev)
+uint64_t wg_findings_hash(const wg_device *dev)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < wg_finding_count(dev); i++) {
@@ -74,7 +78,7 @@ static void inspect(wg_exploration *x, wg_outcome *out)
 {
     out->cycles = wg_cycle(x->dev);
     out->memory = hash_memory(x);
-    out->findings = hash_findings(x->dev);
+    out->findings = wg_findings_hash(x->dev);
     out->valid = true;
 }
 
@@ -102,6 +106,40 @@ bool wg_exploration_once(wg_exploration *x, uint64_t seed, const wg_delay *delay
 uint64_t wg_exploration_limit(const wg_exploration *x)
 {
     return x->base.valid ? SLOWER * x->base.cycles + SLOWER_AND : BASE_CYCLES;
+}
+
+uint64_t wg_outcome_l1(wg_device *dev)
+{
+    uint64_t h = 0, block[512];
+    for (uint32_t at = 0; at + sizeof block <= wg_l1_bytes(dev); at += sizeof block) {
+        wg_read(dev, at, block, sizeof block);
+        for (size_t i = 0; i < sizeof block / sizeof *block; i++)
+            h = wg_outcome_mix(h, block[i]);
+    }
+    return h;
+}
+
+uint64_t wg_outcome_registers(wg_device *dev, uint64_t h)
+{
+    static const struct {
+        wg_space space;
+        uint32_t first, count;
+    } spaces[] = {{WG_SPACE_GPR, 0, 192},
+                  {WG_SPACE_SEM_VALUE, 0, 8},
+                  {WG_SPACE_DST, 0, 16384},
+                  {WG_SPACE_LREG, 0, 8 * 32},
+                  {WG_SPACE_CONFIG, 0, 180},
+                  {WG_SPACE_CONFIG, 1 << 16, 180},
+                  {WG_SPACE_THREAD_CONFIG, 0, 48},
+                  {WG_SPACE_THREAD_CONFIG, 1 << 16, 48},
+                  {WG_SPACE_THREAD_CONFIG, 2 << 16, 48}};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        for (uint32_t k = 0; k < spaces[i].count; k++) {
+            uint32_t value = 0;
+            wg_peek(dev, spaces[i].space, spaces[i].first + k, &value);
+            h = wg_outcome_mix(h, value);
+        }
+    return h;
 }
 
 /* ---- wg_explore() ------------------------------------------------------------------------------------ */
@@ -180,19 +218,24 @@ static wg_status run_plan(explorer *e, wg_explored_fn fn, void *user)
     return WG_OK;
 }
 
+size_t wg_explore_runs(const wg_explore_desc *desc)
+{
+    return desc->runs > MOST_RUNS ? 0 : desc->runs ? desc->runs : RUNS;
+}
+
 wg_status wg_explore(wg_device *dev, const wg_explore_desc *desc, wg_explored_fn fn, void *user)
 {
     wg_explore_desc d = {0};
     if (desc)
         memcpy(&d, desc, desc->struct_size < sizeof d ? desc->struct_size : sizeof d);
     const uint32_t l1 = wg_l1_bytes(dev);
-    if (!fn || d.runs > MOST_RUNS || d.address > l1 || d.bytes > l1 - d.address)
+    const size_t runs = wg_explore_runs(&d);
+    if (!fn || !runs || d.address > l1 || d.bytes > l1 - d.address)
         return wg_fail(dev, WG_ERR_ARGUMENT, "wg_explore() needs a callback, at most %d runs, and result memory in L1",
                        MOST_RUNS);
     explorer e = {.range = {.address = d.bytes ? d.address : 0, .bytes = d.bytes ? d.bytes : l1}, .status = WG_OK};
     e.x = (wg_exploration){.dev = dev, .run = run, .user = &e, .range = &e.range, .ranges = 1};
     e.limit = d.max_cycles ? d.max_cycles : wg_exploration_limit(&e.x);
-    const size_t runs = d.runs ? d.runs : RUNS;
     wg_sites *sites = wg_sites_new();
     wg_races *races = wg_races_new(dev->arch->id, code_at, dev);
     wg_outcome base = {0};

@@ -359,6 +359,19 @@ void wg_races_grade(wg_races *r, size_t index, uint32_t timings, const wg_delay 
         race->witness = *witness;
 }
 
+void wg_races_ungraded(wg_races *r, size_t index, const char *reason)
+{
+    for (size_t i = 0; i < r->races; i++) {
+        wg_race *race = &r->race[i];
+        const bool needs_one =
+            wg_race_severity(race->kind) > WG_SEVERITY_NOTE && wg_race_check(race->kind) == WG_CHECK_RACE;
+        if (i == index && race->grade != WG_GRADE_WRONG)
+            race->grade = WG_GRADE_NONE;
+        if (needs_one && (i == index || index == SIZE_MAX) && race->grade == WG_GRADE_NONE && !race->ungraded)
+            race->ungraded = reason;
+    }
+}
+
 void wg_races_explain(wg_races *r, size_t cause, size_t index)
 {
     if (cause >= r->races || index >= r->races)

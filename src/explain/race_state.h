@@ -418,6 +418,7 @@ void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *
 /* race_init.c */
 bool wg_race_init_make(wg_races *r);
 void wg_race_init_free(wg_races *r);
+void wg_race_init_given(wg_races *r, unsigned core, uint32_t address, uint32_t bytes);
 void wg_race_init_written(wg_races *r, uint64_t address, uint64_t bytes);
 void wg_race_init_touch(wg_races *r, const wg_event *e);
 void wg_race_init_retire(wg_races *r, const wg_event *e);

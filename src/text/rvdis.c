@@ -9,6 +9,8 @@
  */
 #include "text/rvdis.h"
 
+#include "text/rv_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -201,7 +203,7 @@ bool wg_riscv_text(uint32_t pc, uint32_t word, char *out, size_t size)
         pthread_mutex_unlock(&library);
     }
 #else
-    (void)pc;
+    known = (word & 3) == 3 && wg_rv_text(pc, word, out, size);
 #endif
     if (!known)
         snprintf(out, size, ".word\t0x%08x", word);

@@ -13,7 +13,7 @@
  */
 bool wg_riscv_text(uint32_t pc, uint32_t word, char *out, size_t size);
 
-/* False in a build without libopcodes, where every word is a ".word". */
+/* False in a build without libopcodes, where floating point and vectors are a ".word". */
 bool wg_riscv_text_available(void);
 
 #endif
