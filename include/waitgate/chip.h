@@ -24,11 +24,11 @@ typedef struct wg_grid_desc {
     wg_profile profile;
     uint64_t seed;         /* 0: unperturbed; anything else names one repeatable perturbed run */
     bool lockstep;         /* tick every agent in every cycle */
-    bool scalar;           /* scalar code only: no host vector instructions */
     unsigned threads;      /* host threads that compute; 0 or 1: only the caller's. Does not affect results */
     uint32_t harvested;    /* Tensix tiles that are fused off, bit mask: columns x (BH), rows y (WH) of NoC 0 */
     uint64_t dram_limit;   /* maximum host memory for DRAM in bytes; 0: no limit but the chip's DRAM */
     const char *shortcuts; /* as for wg_shortcuts(); NULL: all. Must live as long as the chip */
+    const char *simd;      /* as in wg_device_desc; NULL: the best. Must live as long as the chip */
 } wg_grid_desc;
 
 typedef enum wg_tile_kind {

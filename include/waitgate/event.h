@@ -66,7 +66,7 @@ typedef enum wg_event_kind {
     WG_EV_MUTEX,        /* a: mutex, b: 0 released, 1 taken */
     WG_EV_BANK,         /* a: 0..3 SrcA0 SrcA1 SrcB0 SrcB1, b: new owner; id: the instruction that did it */
     WG_EV_TOUCH,        /* a location was read or written: a space, b first, c count or mask, how; see wg_touch_space */
-    WG_EV_CORE_RETIRE,  /* a core executed an instruction: pc in a, word; b: result if it wrote one */
+    WG_EV_CORE_RETIRE,  /* a core executed an instruction: pc in a, word; b: its result, if any; parent: rs1's value */
     WG_EV_CORE_REQUEST, /* a memory request was emitted: a address, b data, c kind, word: see WG_REQUEST_WORD;
                             parent: older pushes of the core that it overtakes */
     WG_EV_CORE_RESPONSE, /* a memory request was processed: likewise */
@@ -87,6 +87,10 @@ typedef enum wg_event_kind {
     WG_EV_UNMET,    /* a latched wait for several things: a: those that have not held since it was latched (STALLWAIT:
                        conditions, SEMWAIT: semaphores), whenever they become fewer; b: the agent that must act for the
                        lowest of them; word, id */
+    WG_EV_LINK_COMMAND, /* a core ordered a transfer over an Ethernet link: a queue; pc */
+    WG_EV_LINK_SENT, /* a frame is read from L1, and leaves next: a its number, b address there, c 1: a register, 0: a block |
+                           bytes << 8 | queue << 48, parent: this end of the link, chip << 16 | channel */
+    WG_EV_LINK_ARRIVED, /* it was stored: likewise; parent: the end that it came from */
     WG_EV_COUNT
 } wg_event_kind;
 #define WG_EV_BIT(kind) (UINT64_C(1) << (kind))
@@ -137,7 +141,8 @@ enum {
     WG_TOUCH_INIT = 512,      /* semaphores */
     WG_TOUCH_BUFFERED = 1024, /* L1: written by the packer once it flushes */
     WG_TOUCH_WAITED = 2048,   /* source banks: the instruction waited until its unit owned the bank */
-    WG_TOUCH_SAME = 4096      /* a write that changes nothing */
+    WG_TOUCH_SAME = 4096,     /* a write that changes nothing */
+    WG_TOUCH_PLANNED = 8192   /* LRegs: so many cycles later, whatever is issued then; see `part` */
 };
 
 /* Reasons of stalls, which name the resource and its holder (GATE-21). */
@@ -168,7 +173,7 @@ typedef struct wg_event {
     uint8_t tile;
     uint8_t thread; /* of the instruction, if id is not 0 */
     uint8_t part;   /* of a touch: the packer; of a source bank that was waited for: 1 + the bank tested; of a
-                       packet: see above */
+                       planned one: cycles, and 128 if it writes; of a packet: see above */
     uint16_t how;   /* of a touch: WG_TOUCH_READ … */
     union {
         wg_stall stall;

@@ -124,7 +124,10 @@ typedef struct wg_watch_desc {
     const char *log;
     bool profile; /* wg_watch_profile(), wg_watch_report() */
     bool timeline;
-    bool stats; /* wg_watch_statistics() */
+    bool stats;          /* wg_watch_statistics() */
+    const char *what_if; /* WHAT=FACTOR,… as for `waitgate profile --what-if`: the run has these costs; NULL: its own */
+    const char *from,
+        *to; /* the profile's part of the run, as for --from and --to, of each tile by itself; NULL: all of it */
 } wg_watch_desc;
 /* NULL: there is a sentence in `error`. */
 WG_API wg_watch *wg_watch_begin(const wg_watch_desc *desc, char *error, size_t error_bytes);

@@ -105,6 +105,7 @@ static wg_race_words words_of(wg_abi_check *c, unsigned i)
                            .width = wg_grid_width(c->grid),
                            .of_tile = of_tile,
                            .source = source_of,
+                           .delays = "WAITGATE_DELAYS=",
                            .core_word = word_at};
 }
 
@@ -140,20 +141,46 @@ static size_t firmware_reports(wg_abi_check *c, unsigned i)
     return count;
 }
 
+/* A line for each race that no timing shows. */
+static void report_unordered(wg_abi_check *c, unsigned i, wg_text *out)
+{
+    const wg_race_words w = words_of(c, i);
+    const wg_races *races = c->tile[i].races;
+    bool any = false;
+    for (size_t k = 0; k < wg_races_count(races); k++) {
+        const wg_race *race = wg_races_at(races, k);
+        if (race->grade != WG_GRADE_UNORDERED || race->explained_by || left_out(c, i, race))
+            continue;
+        if (!any)
+            wg_textf(out,
+                     "==================\nUNORDERED: nothing puts these in order; no timing that was tried changes "
+                     "what the host reads or what is left in memory (JSON: in full)\n");
+        any = true;
+        wg_race_line(&w, race, out);
+    }
+}
+
 static void report_text(wg_abi_check *c, wg_text *out)
 {
-    size_t reports = 0, without = 0, folded = 0;
+    size_t reports = 0, without = 0, folded = 0, notes = 0;
     for (unsigned i = 0; i < c->tiles; i++) {
         const watched *t = &c->tile[i];
         const wg_race_words w = words_of(c, i);
         const size_t firmware = firmware_reports(c, i), count = wg_races_count(t->races) - firmware;
         if (count)
             wg_textf(out, "tile %u-%u: %zu race report%s\n", t->x, t->y, count, count == 1 ? "" : "s");
-        for (size_t k = 0; k < wg_races_count(t->races); k++)
-            if (wg_races_at(t->races, k)->explained_by)
+        for (size_t k = 0; k < wg_races_count(t->races); k++) {
+            const wg_race *race = wg_races_at(t->races, k);
+            if (race->explained_by)
                 folded++;
-            else if (!left_out(c, i, wg_races_at(t->races, k)))
-                wg_race_text(&w, wg_races_at(t->races, k), out);
+            else if (left_out(c, i, race) || race->grade == WG_GRADE_UNORDERED)
+                continue;
+            else if (wg_race_severity(race->kind) == WG_SEVERITY_NOTE)
+                notes++;
+            else
+                wg_race_text(&w, race, out);
+        }
+        report_unordered(c, i, out);
         without += firmware;
         if (wg_races_forgotten(t->races))
             wg_textf(out, "note: tile %u-%u: the detector had no room for %llu of its records\n", t->x, t->y,
@@ -163,6 +190,9 @@ static void report_text(wg_abi_check *c, wg_text *out)
     if (folded)
         wg_textf(out, "note: %zu of them %s the same cause as another, and %s not shown; JSON has all\n", folded,
                  folded == 1 ? "has" : "have", folded == 1 ? "is" : "are");
+    if (notes)
+        wg_textf(out, "note: %zu of them %s harmless as far as is known, and %s not shown; JSON has all\n", notes,
+                 notes == 1 ? "is" : "are", notes == 1 ? "is" : "are");
     if (c->unwatched)
         wg_textf(out, "note: no memory to watch %u further tiles\n", c->unwatched);
     if (without)
@@ -231,13 +261,32 @@ bool wg_abi_wants_json(const char *path)
     return length > 5 && strcmp(path + length - 5, ".json") == 0;
 }
 
-bool wg_abi_check_end(wg_abi_check *c, char *error, size_t bytes)
+/* Reports that need no grade. */
+static bool ungraded(void *watched_tile, const wg_race *race)
+{
+    const watched *t = watched_tile;
+    return race->explained_by || wg_race_check(race->kind) != WG_CHECK_RACE ||
+           wg_race_severity(race->kind) == WG_SEVERITY_NOTE || left_out(t->check, (unsigned)(t - t->check->tile), race);
+}
+
+static void grade(wg_abi_check *c, const wg_abi_replays *how)
+{
+    wg_abi_graded *all = calloc(c->tiles + 1, sizeof *all);
+    for (unsigned i = 0; all && i < c->tiles; i++)
+        all[i] = (wg_abi_graded){c->tile[i].races, c->tile[i].x, c->tile[i].y, ungraded, &c->tile[i]};
+    if (all)
+        wg_abi_grade(how, all, c->tiles);
+    free(all);
+}
+
+bool wg_abi_check_end(wg_abi_check *c, const wg_abi_replays *how, char *error, size_t bytes)
 {
     wg_text out = {0};
     for (unsigned i = 0; i < c->tiles; i++) {
         wg_races_end(c->tile[i].races, wg_grid_cycle(c->grid), wg_device_is_done(c->tile[i].dev));
         wg_races_fold(c->tile[i].races, leaves_out, &(of_firmware){c, i});
     }
+    grade(c, how);
     if (wg_abi_wants_json(c->path))
         report_json(c, &out);
     else

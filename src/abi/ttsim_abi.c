@@ -16,9 +16,13 @@
  *     WAITGATE_CHECK=FILE            a race detector for every tile; its report goes to FILE when libttsim_exit is called or
  *                                    the process ends ("-": standard error; .json: JSON; %p: process id)
  *     WAITGATE_CHECKS=LIST           its checks: race (default), memory, init, sync, separated by commas
+ *     WAITGATE_VERIFY=CYCLES         for replays with delays that grade its races (default 20 million; 0: none)
+ *     WAITGATE_DELAYS=LIST           delays SITE:AGENT:EVENT:CYCLES@X-Y of the first chip, as such a report gives them
  *     WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise (default: the verdict, to standard error)
  *     WAITGATE_TRACE=FILE            a trace (.json, .pftrace, .zst), WAITGATE_COST_PROFILE=FILE what each line cost (text, or .json),
  *                                    WAITGATE_REPORT=FILE the page of `waitgate report`; of every tile, written likewise
+ *     WAITGATE_PROFILE_FROM, _TO     the part of the run for these, of each tile by itself: a cycle, ADDR=VALUE or a symbol
+ *     WAITGATE_WHAT_IF=LIST          the run has these costs: WHAT=FACTOR, as for `waitgate profile --what-if`
  *     WAITGATE_CLUSTER=NAME|FILE     several chips: a topology (p300, t3000 …), or a cluster descriptor (default:
  *                                    cluster_descriptor.yaml beside the library). Names of files then have %c, the chip's number
  *     WAITGATE_GDB=PORT              gdb may connect to this port of the loopback address (0: any) and stops the run between two cycles,
@@ -40,17 +44,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "abi/abi_check.h"
 #include "abi/abi_cluster.h"
 #include "abi/abi_gdb.h"
 #include "abi/abi_hang.h"
+#include "abi/abi_signals.h"
 #include "abi/abi_watch.h"
 #include "chip/card.h"
 #include "explain/race.h"
 #include "machine/device.h"
+#include "num/simd.h"
 #include "text/finding_words.h"
 
 #ifndef WG_TTSIM_ARCH
@@ -59,7 +63,7 @@
 #define ABI __attribute__((visibility("default")))
 
 /* STRETCH: a call that advances time checks for signals after this many clocks. */
-enum { MOST_THREADS = 256, STRETCH = 1 << 20 };
+enum { MOST_THREADS = 256, STRETCH = 1 << 20, VERIFY_CYCLES = 20 * 1000 * 1000 };
 typedef enum on_finding { CONTINUE, STOP, EXIT } on_finding;
 
 enum { CHECK_FILE, HANG_FILE, TRACE_FILE, PROFILE_FILE, REPORT_FILE, FILES };
@@ -81,6 +85,10 @@ static struct {
     bool stopped;        /* by a finding, WAITGATE_ON_FINDING=stop */
     on_finding on_finding;
     uint32_t clocks_per_read, clocks_per_call;
+    wg_grid_desc grid;       /* of each chip */
+    uint64_t verify;         /* cycles */
+    wg_abi_record *record;   /* the host's calls, for the checks; NULL: none is kept */
+    wg_delay_list delays;    /* WAITGATE_DELAYS */
     wg_abi_symbols *symbols; /* NULL: none */
     wg_abi_gdb *gdb;         /* NULL: not requested */
     bool inside;             /* a call is active: a further call comes from a DMA callback */
@@ -129,83 +137,29 @@ static bool enter(const char *function)
 
 static void end_card(void);
 static void answer_signal(void);
-static volatile sig_atomic_t signalled; /* the number of a signal that came; 0: none */
 
 static void leave(void)
 {
     abi.inside = false;
     if (abi.exit_later)
         end_card();
-    else if (signalled)
+    else if (wg_abi_signalled)
         answer_signal();
 }
 
 /* ---- Signals -------------------------------------------------------------------------------------- */
 
-/*
- * SIGINT and SIGTERM, unless the host handles or ignores them: the report is made in the host's next call, and then the
- * signal takes its normal effect. A second one ends the process at once.
- */
-static const int signals[] = {SIGINT, SIGTERM};
-enum { SIGNALS = sizeof signals / sizeof *signals };
-static struct timespec signalled_at;
-
-/* timeout(1) sends its signal twice, to the process and to its group: what follows within a second is the same signal. */
-static void note_signal(int number)
-{
-    static const char said[] =
-        "\nwaitgate: the report follows in the host's next call; a second signal ends the process\n";
-    const int before = errno;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!signalled) {
-        signalled = number;
-        signalled_at = now;
-        ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
-        (void)written;
-    } else if (now.tv_sec - signalled_at.tv_sec + (now.tv_nsec >= signalled_at.tv_nsec) > 1) {
-        signal(number, SIG_DFL);
-        raise(number);
-    }
-    errno = before;
-}
-
-static bool is_ours(int number)
-{
-    struct sigaction now;
-    return sigaction(number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == note_signal;
-}
-
-static void take_signals(void)
-{
-    struct sigaction now, ours = {.sa_handler = note_signal};
-    sigemptyset(&ours.sa_mask);
-    signalled = 0;
-    for (unsigned i = 0; i < SIGNALS; i++)
-        if (sigaction(signals[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
-            sigaction(signals[i], &ours, NULL);
-}
-
-static void give_signals_back(void)
-{
-    struct sigaction normal = {.sa_handler = SIG_DFL};
-    sigemptyset(&normal.sa_mask);
-    for (unsigned i = 0; i < SIGNALS; i++)
-        if (is_ours(signals[i]))
-            sigaction(signals[i], &normal, NULL);
-}
-
 static void answer_signal(void)
 {
     char error[512];
-    int number = signalled;
+    int number = wg_abi_signalled;
     if (!number || !abi.chips)
         return;
-    signalled = 0;
+    wg_abi_signalled = 0;
     for (unsigned i = 0; i < abi.chips; i++)
         if (!wg_abi_hang_asked(abi.chip[i].hang, error, sizeof error))
             say("WAITGATE_HANG_REPORT: %s", error);
-    give_signals_back();
+    wg_abi_give_signals_back();
     raise(number);
 }
 
@@ -349,9 +303,22 @@ static const char *shortcuts_from(bool *bad)
     return NULL;
 }
 
+/* WAITGATE_SIMD, if this host has the level. */
+static const char *simd_from(bool *bad)
+{
+    const char *text = getenv("WAITGATE_SIMD");
+    wg_simd level;
+    if (wg_simd_parse(text, &level))
+        return text;
+    say("WAITGATE_SIMD: `%s` is no level of this host, whose best is %s; that is used", text, wg_simd_name(level));
+    *bad = true;
+    return NULL;
+}
+
 static bool host_read(void *user, uint64_t address, void *to, size_t bytes)
 {
     (void)user;
+    wg_abi_record_spoil(abi.record, "the card has read or written the host's memory");
     if (abi.dma_read)
         abi.dma_read(address, to, (uint32_t)bytes);
     return abi.dma_read != NULL;
@@ -360,6 +327,7 @@ static bool host_read(void *user, uint64_t address, void *to, size_t bytes)
 static bool host_write(void *user, uint64_t address, const void *from, size_t bytes)
 {
     (void)user;
+    wg_abi_record_spoil(abi.record, "the card has read or written the host's memory");
     if (abi.dma_write)
         abi.dma_write(address, from, (uint32_t)bytes);
     return abi.dma_write != NULL;
@@ -368,6 +336,8 @@ static bool host_write(void *user, uint64_t address, const void *from, size_t by
 static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
 {
     const chip *c = user;
+    if (c == abi.chip)
+        wg_abi_delay(&abi.delays, abi.grid.seed, dev, x, y);
     if (c->check && dev->tile->spec->kind == WG_TILE_TENSIX) /* the detector knows the agents of a Tensix tile */
         wg_abi_check_made(c->check, dev, x, y);
     if (c->watch)
@@ -412,14 +382,19 @@ static const char *file_of(const chip *c, unsigned k) { return c->file[k][0] ? c
 
 static void begin_watch(chip *c, bool *bad)
 {
-    const char *trace = file_of(c, TRACE_FILE), *profile = file_of(c, PROFILE_FILE), *report = file_of(c, REPORT_FILE);
+    const wg_abi_watched wanted = {.trace = file_of(c, TRACE_FILE),
+                                   .profile = file_of(c, PROFILE_FILE),
+                                   .report = file_of(c, REPORT_FILE),
+                                   .what_if = getenv("WAITGATE_WHAT_IF"),
+                                   .from = getenv("WAITGATE_PROFILE_FROM"),
+                                   .to = getenv("WAITGATE_PROFILE_TO")};
     char error[512];
-    if (!trace && !profile && !report)
+    if (!wanted.trace && !wanted.profile && !wanted.report && !wanted.what_if)
         return;
-    c->watch = wg_abi_watch_begin(c->card->grid, trace, profile, report, abi.symbols, error, sizeof error);
+    c->watch = wg_abi_watch_begin(c->card->grid, &wanted, abi.symbols, error, sizeof error);
     if (c->watch)
         return;
-    say("WAITGATE_TRACE, WAITGATE_COST_PROFILE and WAITGATE_REPORT are ignored: %s", error);
+    say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT and WAITGATE_WHAT_IF are ignored: %s", error);
     *bad = true;
 }
 
@@ -441,6 +416,27 @@ static void begin_gdb(bool *bad)
     }
     say("WAITGATE_GDB=%s is ignored: %s", text, error);
     *bad = true;
+}
+
+/* What grades races, and what repeats the timing of a grade. */
+static void begin_replays(bool *bad)
+{
+    const char *delays = getenv("WAITGATE_DELAYS");
+    wg_text error = {0};
+    abi.verify = getenv("WAITGATE_VERIFY") ? number_from("WAITGATE_VERIFY", UINT64_MAX, bad) : VERIFY_CYCLES;
+    if (delays && !wg_delays_parse(delays, true, &abi.delays, &error)) {
+        say("WAITGATE_DELAYS is ignored: %s", wg_text_of(&error));
+        *bad = true;
+    }
+    wg_text_free(&error);
+    if (!getenv("WAITGATE_CHECK") || !abi.verify || !(abi.record = wg_abi_record_new()))
+        return;
+    if (abi.chips > 1)
+        wg_abi_record_spoil(abi.record, "there are several chips");
+    if (abi.gdb)
+        wg_abi_record_spoil(abi.record, "gdb may have stopped the run");
+    if (abi.delays.count)
+        wg_abi_record_spoil(abi.record, "WAITGATE_DELAYS is set");
 }
 
 /* Creates the observers of the tiles; false if there is no memory. */
@@ -465,6 +461,7 @@ static bool begin_reports(bool *bad)
         which = WG_CHECK_RACE;
     }
     begin_gdb(bad);
+    begin_replays(bad);
     for (unsigned i = 0; i < abi.chips; i++) {
         chip *c = &abi.chip[i];
         wg_grid *grid = c->card->grid;
@@ -530,6 +527,7 @@ ABI void libttsim_init(void)
                          .profile = profile_from(&bad),
                          .lockstep = number_from("WAITGATE_LOCKSTEP", 1, &bad) != 0,
                          .shortcuts = shortcuts_from(&bad),
+                         .simd = simd_from(&bad),
                          .threads = (unsigned)number_from("WAITGATE_THREADS", MOST_THREADS, &bad),
                          .harvested = (uint32_t)number_from("WAITGATE_HARVESTED", UINT32_MAX, &bad)};
     abi.stopped = false;
@@ -542,6 +540,8 @@ ABI void libttsim_init(void)
         wg_abi_cluster_free(&all);
         bad = true;
     }
+    abi.grid = grid;
+    abi.grid.threads = 1;
     wg_status status = make_chips(&grid, &all);
     wg_abi_cluster_free(&all);
     if (status == WG_OK && !begin_reports(&bad))
@@ -551,7 +551,7 @@ ABI void libttsim_init(void)
         end_card();
         return;
     }
-    take_signals();
+    wg_abi_take_signals();
     if (bad)
         warned();
 }
@@ -559,10 +559,11 @@ ABI void libttsim_init(void)
 static void end_chip(chip *c)
 {
     char error[512];
-    if (c->check && !wg_abi_check_end(c->check, error, sizeof error))
+    const wg_abi_replays how = {abi.record, abi.grid, abi.verify};
+    if (c->check && !wg_abi_check_end(c->check, &how, error, sizeof error))
         say("WAITGATE_CHECK: %s", error);
     if (c->watch && !wg_abi_watch_end(c->watch, error, sizeof error))
-        say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT: %s", error);
+        say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT, WAITGATE_WHAT_IF: %s", error);
     if (c->hang && !wg_abi_hang_end(c->hang, error, sizeof error))
         say("WAITGATE_HANG_REPORT: %s", error);
     c->check = NULL;
@@ -576,11 +577,14 @@ __attribute__((destructor)) static void end_reports(void)
 {
     for (unsigned i = 0; i < abi.chips; i++)
         end_chip(&abi.chip[i]);
+    wg_abi_record_free(abi.record);
+    abi.record = NULL;
+    wg_delays_free(&abi.delays);
     wg_abi_gdb_end(abi.gdb);
     abi.gdb = NULL;
     wg_abi_symbols_close(abi.symbols);
     abi.symbols = NULL;
-    give_signals_back();
+    wg_abi_give_signals_back();
 }
 
 static void end_card(void)
@@ -653,10 +657,10 @@ static bool all_hang(void)
 static void clock_on(uint32_t clocks)
 {
     char error[512];
-    while (clocks && !abi.stopped && !signalled) {
+    while (clocks && !abi.stopped && !wg_abi_signalled) {
         uint32_t step = clocks < STRETCH ? clocks : STRETCH;
         clocks -= step;
-        const uint64_t end = cycle_now() + step;
+        const uint64_t begin = cycle_now(), end = begin + step;
         if (abi.gdb && wg_abi_gdb_advance(abi.gdb, end))
             step = 0;
         else
@@ -665,6 +669,7 @@ static void clock_on(uint32_t clocks)
             advance_until_finding(step);
         else if (step)
             advance(step);
+        wg_abi_record_clock(abi.record, cycle_now() - begin);
         report();
         for (unsigned i = 0; i < abi.chips && all_hang(); i++)
             if (!wg_abi_hang_clocked(abi.chip[i].hang, error, sizeof error))
@@ -710,6 +715,7 @@ ABI uint32_t libttsim_pci_config_rd32(uint32_t bus_device_function, uint32_t off
     if (!c || !enter("libttsim_pci_config_rd32"))
         return UINT32_MAX; /* no such device */
     uint32_t value = wg_card_config_read(c->card, offset);
+    wg_abi_record_read(abi.record, WG_CALL_CONFIG, 0, 0, offset, &value, sizeof value);
     report_access(c);
     leave();
     return value;
@@ -721,6 +727,7 @@ ABI void libttsim_pci_config_wr32(uint32_t bus_device_function, uint32_t offset,
     if (!c || !enter("libttsim_pci_config_wr32"))
         return;
     wg_card_config_write(c->card, offset, data);
+    wg_abi_record_write(abi.record, WG_CALL_CONFIG, 0, 0, offset, &data, sizeof data, false);
     report_access(c);
     leave();
 }
@@ -734,6 +741,7 @@ ABI void libttsim_pci_mem_rd_bytes(uint64_t paddr, void *to, uint32_t size)
     }
     chip *c = of_address(paddr);
     wg_card_read(c->card, paddr, to, size);
+    wg_abi_record_read(abi.record, WG_CALL_BAR, 0, 0, paddr, to, size);
     report_access(c);
     if (abi.clocks_per_read)
         clock_on(abi.clocks_per_read);
@@ -745,8 +753,10 @@ ABI void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void *from, uint32_t si
     if (!enter("libttsim_pci_mem_wr_bytes"))
         return;
     chip *c = of_address(paddr);
+    const bool aims = wg_card_aims(c->card, paddr); /* tt-umd aims a window before each read */
     wg_card_write(c->card, paddr, from, size);
-    if (!wg_card_aims(c->card, paddr)) /* tt-umd aims a window before each read */
+    wg_abi_record_write(abi.record, WG_CALL_BAR, 0, 0, paddr, from, size, aims);
+    if (!aims)
         written();
     report_access(c);
     leave();
@@ -761,6 +771,7 @@ ABI void libttsim_tile_rd_bytes(uint32_t x, uint32_t y, uint64_t address, void *
         return;
     }
     wg_card_tile_read(abi.chip[0].card, x, y, address, to, size);
+    wg_abi_record_read(abi.record, WG_CALL_TILE, x, y, address, to, size);
     report_access(&abi.chip[0]);
     leave();
 }
@@ -770,6 +781,7 @@ ABI void libttsim_tile_wr_bytes(uint32_t x, uint32_t y, uint64_t address, const 
     if (!enter("libttsim_tile_wr_bytes"))
         return;
     wg_card_tile_write(abi.chip[0].card, x, y, address, from, size);
+    wg_abi_record_write(abi.record, WG_CALL_TILE, x, y, address, from, size, false);
     written();
     report_access(&abi.chip[0]);
     leave();

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/pages.h"
+#include "num/simd.h"
 
 wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...)
 {
@@ -24,11 +25,12 @@ wg_status wg_grid_create(const wg_grid_desc *given, wg_grid **out)
 {
     wg_grid_desc own = {0}, *desc = &own;
     uint32_t shortcuts;
+    wg_simd simd;
     if (!given || !out || given->struct_size < offsetof(wg_grid_desc, shortcuts) || given->struct_size > sizeof own)
         return WG_ERR_ARGUMENT;
     memcpy(&own, given, given->struct_size);
     if (!wg_arch_known(desc->arch) || desc->profile > WG_PROFILE_DOCUMENTED ||
-        !wg_shortcuts_parse(desc->shortcuts, &shortcuts))
+        !wg_shortcuts_parse(desc->shortcuts, &shortcuts) || !wg_simd_parse(desc->simd, &simd))
         return WG_ERR_ARGUMENT;
     *out = NULL;
     wg_grid *grid = calloc(1, sizeof *grid);
@@ -184,8 +186,8 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
                            .profile = grid->desc.profile,
                            .seed = grid->desc.seed,
                            .lockstep = grid->desc.lockstep,
-                           .scalar = grid->desc.scalar,
-                           .shortcuts = grid->desc.shortcuts};
+                           .shortcuts = grid->desc.shortcuts,
+                           .simd = grid->desc.simd};
     wg_device *dev;
     if (wg_create_tile(&desc, (wg_tile_kind)grid->kind[index], &dev) != WG_OK) {
         wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the tile at (%u, %u)", x, y);

@@ -36,40 +36,6 @@ void wg_again_end(wg_session *v)
     wg_destroy(v->dev);
 }
 
-uint64_t wg_again_hash(wg_device *dev)
-{
-    uint64_t h = 0, block[512];
-    for (uint32_t at = 0; at + sizeof block <= wg_l1_bytes(dev); at += sizeof block) {
-        wg_read(dev, at, block, sizeof block);
-        for (size_t i = 0; i < sizeof block / sizeof *block; i++)
-            h = wg_outcome_mix(h, block[i]);
-    }
-    return h;
-}
-
-uint64_t wg_again_registers(wg_device *dev, uint64_t h)
-{
-    static const struct {
-        wg_space space;
-        uint32_t first, count;
-    } spaces[] = {{WG_SPACE_GPR, 0, 192},
-                  {WG_SPACE_SEM_VALUE, 0, 8},
-                  {WG_SPACE_DST, 0, 16384},
-                  {WG_SPACE_LREG, 0, 8 * 32},
-                  {WG_SPACE_CONFIG, 0, 180},
-                  {WG_SPACE_CONFIG, 1 << 16, 180},
-                  {WG_SPACE_THREAD_CONFIG, 0, 48},
-                  {WG_SPACE_THREAD_CONFIG, 1 << 16, 48},
-                  {WG_SPACE_THREAD_CONFIG, 2 << 16, 48}};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        for (uint32_t k = 0; k < spaces[i].count; k++) {
-            uint32_t value = 0;
-            wg_peek(dev, spaces[i].space, spaces[i].first + k, &value);
-            h = wg_outcome_mix(h, value);
-        }
-    return h;
-}
-
 bool wg_again_values_hold(wg_session *v)
 {
     if (!wg_check_expectations(v))

@@ -14,9 +14,6 @@ void wg_again_end(wg_session *v);
 
 /* The cycle limit for repeating a run of this length; a longer one counts as stuck. */
 uint64_t wg_again_limit(uint64_t cycles);
-uint64_t wg_again_hash(wg_device *dev); /* of L1 */
-/* Dst, LRegs, GPRs, semaphores and configuration, added to a hash. */
-uint64_t wg_again_registers(wg_device *dev, uint64_t hash);
 /* Do the program's expectations of values hold? The way to them may differ. */
 bool wg_again_values_hold(wg_session *v);
 

@@ -301,6 +301,13 @@ const char *wg_check_race_reason(wg_session *s, const wg_race *race)
     return by ? by->reason : NULL;
 }
 
+/* A note: shown if all are wanted, or if notes count. */
+static bool is_hidden(const wg_session *s, const wg_race *race)
+{
+    return wg_race_severity(race->kind) == WG_SEVERITY_NOTE && !s->args->value[WG_OPT_ALL] &&
+           s->fail_on > WG_SEVERITY_NOTE;
+}
+
 /* No timing shows a difference: the race gets a line, unless all are wanted in full. */
 static bool is_line(const wg_session *s, const wg_race *race)
 {
@@ -326,15 +333,31 @@ static size_t report_unordered(wg_session *s, const wg_race_words *w, wg_text *o
     return lines;
 }
 
+bool wg_check_comes_first(const wg_session *s)
+{
+    for (size_t i = 0; s->races && i < wg_races_count(s->races); i++)
+        if (wg_races_at(s->races, i)->kind == WG_RACE_RETURN_ADDRESS)
+            return true;
+    return false;
+}
+
+/* A race may be why a value was read before it was written, so races come first. */
+static size_t report_turn(const wg_race *race)
+{
+    if (wg_race_severity(race->kind) == WG_SEVERITY_NOTE)
+        return 3;
+    return race->kind == WG_RACE_RETURN_ADDRESS ? 0 : race->kind == WG_RACE_UNINITIALISED ? 2 : 1;
+}
+
 void wg_report_races(wg_session *s, wg_text *out)
 {
     bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
-    size_t shown = 0, suppressed = 0, folded = 0, lines;
+    size_t shown = 0, suppressed = 0, folded = 0, notes = 0, lines;
     const wg_race_words w = wg_check_words(s);
     size_t count = wg_races_count(s->races);
-    for (size_t k = 0; k < 2 * count; k++) { /* errors first, then the notes */
+    for (size_t k = 0; k < 4 * count; k++) { /* the notes last */
         const wg_race *race = wg_races_at(s->races, k % count);
-        if ((wg_race_severity(race->kind) == WG_SEVERITY_NOTE) != (k >= count))
+        if (report_turn(race) != k / count)
             continue;
         wg_text rest = {0};
         suppression *by = suppresses_race(s, race, &rest);
@@ -346,6 +369,8 @@ void wg_report_races(wg_session *s, wg_text *out)
             suppressed++;
         } else if (is_folded(s, race)) {
             folded++;
+        } else if (is_hidden(s, race) && !race_expected(s, race)) {
+            notes++;
         } else if (is_line(s, race)) {
             continue;
         } else if (!quiet || (!race_expected(s, race) && wg_race_severity(race->kind) > WG_SEVERITY_NOTE)) {
@@ -365,6 +390,8 @@ void wg_report_races(wg_session *s, wg_text *out)
         wg_textf(out, ", %zu suppressed", suppressed);
     if (folded && (!quiet || shown))
         wg_textf(out, ", %zu more of the same cause%s (--all shows them)", folded, shown == 1 ? "" : "s");
+    if (notes && (!quiet || shown))
+        wg_textf(out, ", %zu note%s (--all shows %s)", notes, notes == 1 ? "" : "s", notes == 1 ? "it" : "them");
     if (!quiet || shown)
         wg_text_add(out, "\n", 1);
     for (size_t i = 0; !quiet && s->suppressions && i < s->suppressions->entries; i++)
@@ -472,6 +499,7 @@ static bool give_memory(wg_session *s, wg_text *error)
             const wg_elf_segment *segment = wg_elf_segment_at(s->elf[core], i);
             wg_races_give(s->races, core, segment->address, segment->memory_bytes);
         }
+    wg_races_know_ram(s->races);
     return true;
 }
 

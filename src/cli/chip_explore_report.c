@@ -69,14 +69,14 @@ static void kind_text(const wg_chip_explorer *x, size_t index, wg_text *out)
 
 static const wg_race *race_at(const wg_chip_explorer *x, size_t i)
 {
-    return wg_races_at(x->base.tile[x->race[i].tile].s.races, x->race[i].race);
+    return wg_races_at(x->base->tile[x->race[i].tile].s.races, x->race[i].race);
 }
 
 static void races_text(wg_chip_explorer *x, wg_text *out)
 {
     size_t count = 0, shown = 0;
     for (size_t i = 0; i < x->races; i++) {
-        wg_chip_tile *t = &x->base.tile[x->race[i].tile];
+        wg_chip_tile *t = &x->base->tile[x->race[i].tile];
         const wg_race_words w = wg_check_words(&t->s);
         const wg_trial *witness = x->race[i].witness;
         if (wg_check_ignores(&t->s, race_at(x, i)))
@@ -103,7 +103,7 @@ void wg_chip_explore_text(wg_chip_explorer *x, wg_text *out)
     wg_textf(out,
              "%s: %s after %llu cycles; %zu other timings (%zu with a single delay, %zu of them at races) in %.1f s, "
              "on %u host %s\n",
-             x->base.file.name, wg_explore_ended(x->base_result.outcome.ended),
+             x->base->file.name, wg_explore_ended(x->base_result.outcome.ended),
              (unsigned long long)x->base_result.outcome.cycles, x->finished,
              x->finished < x->directed ? x->finished : x->directed,
              x->finished < x->at_races ? x->finished : x->at_races, x->seconds, x->jobs,
@@ -174,7 +174,7 @@ static void races_json(wg_chip_explorer *x, wg_json *j)
     wg_text line = {0};
     wg_json_open(j, "races", '[');
     for (size_t i = 0; i < x->races; i++) {
-        wg_chip_tile *t = &x->base.tile[x->race[i].tile];
+        wg_chip_tile *t = &x->base->tile[x->race[i].tile];
         const wg_race_words w = wg_check_words(&t->s);
         const wg_trial *witness = x->race[i].witness;
         if (wg_check_ignores(&t->s, race_at(x, i)))
@@ -207,7 +207,7 @@ void wg_chip_explore_json(wg_chip_explorer *x, wg_text *out)
     wg_json_open(j, NULL, '{');
     wg_json_uint(j, "schema", 1);
     wg_json_text(j, "waitgate", wg_version());
-    wg_json_text(j, "program", x->base.file.name);
+    wg_json_text(j, "program", x->base->file.name);
     wg_json_text(j, "result", wg_explore_ended(x->base_result.outcome.ended));
     wg_json_uint(j, "cycles", x->base_result.outcome.cycles);
     wg_json_bool(j, "expectations_hold", true);

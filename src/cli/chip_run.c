@@ -98,7 +98,8 @@ bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error)
         return false;
     }
     g->profile = (wg_profile)profile;
-    return wg_lockstep_wanted(&g->lockstep, error) && wg_shortcuts_wanted(&g->shortcuts, error);
+    return wg_lockstep_wanted(&g->lockstep, error) && wg_shortcuts_wanted(&g->shortcuts, error) &&
+           wg_simd_wanted(&g->simd, error);
 }
 
 wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)
@@ -121,6 +122,7 @@ wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)
                               .expectations_hold = true,
                               .desc = {.struct_size = sizeof t->s.desc, .arch = g->arch, .profile = g->profile}}};
     const char *kind = wg_grid_kind(r->grid, at.x, at.y) == WG_TILE_ETH ? "Ethernet tile" : "tile";
+    t->s.of_chip = r->of_cluster ? 1 + r->number : 0;
     if (r->of_cluster)
         snprintf(t->name, sizeof t->name, "chip %u, %s %u-%u", r->number, kind, at.x, at.y);
     else
@@ -690,7 +692,7 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
         result->equal = v.ended == r->ended;
     }
     for (size_t i = 0; ok && i < r->tiles; i++)
-        result->equal &= wg_again_hash(v.tile[i].s.dev) == wg_again_hash(r->tile[i].s.dev);
+        result->equal &= wg_outcome_l1(v.tile[i].s.dev) == wg_outcome_l1(r->tile[i].s.dev);
     wg_chip_end(&v);
     return ok;
 }
@@ -698,8 +700,9 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
 int wg_chip_finish(wg_chip_run *r, wg_run_result *result, wg_text *out, wg_text *error)
 {
     if (!wg_chip_inspect(r, error) || !wg_chip_outputs_close(r, error) || !wg_chip_profile_end(r, error) ||
-        !wg_chip_judge_waits(r, error) ||
-        (r->profiled && !wg_what_if_run(&(wg_profiled){r->profiled, (unsigned)r->tiles}, wg_chip_again, r, error)))
+        !wg_chip_grade_races(r, error) || !wg_chip_judge_waits(r, error) ||
+        (r->profiled && !wg_what_if_run(&(wg_profiled){r->profiled, (unsigned)r->tiles}, wg_grid_cycle(r->grid),
+                                        wg_chip_again, r, error)))
         return WG_EXIT_ERROR;
     const bool read = wg_metal_end(r, error);
     const int status = wg_chip_status(r);

@@ -18,8 +18,9 @@ typedef struct grading {
     wg_range range;
     wg_exploration x;
     uint64_t spent; /* cycles */
+    bool clocked;
     uint32_t *tried;
-    bool *found;
+    bool *found, *unclear;
 } grading;
 
 /* Runs the program, and records everything that it leaves behind. */
@@ -27,15 +28,16 @@ static bool run(void *session, wg_outcome *out)
 {
     if (!wg_explore_run(session, out))
         return false;
-    out->others = wg_again_registers(((wg_session *)session)->dev, out->others);
+    out->others = wg_outcome_registers(((wg_session *)session)->dev, out->others);
     return true;
 }
 
-/* Reports that need no grade. */
-static bool left_out(void *session, const wg_race *race)
+bool wg_grade_leaves_out(wg_session *s, const wg_race *race)
 {
-    return race->explained_by || wg_race_check(race->kind) != WG_CHECK_RACE || wg_check_ignores(session, race);
+    return race->explained_by || wg_race_check(race->kind) != WG_CHECK_RACE || wg_check_ignores(s, race);
 }
+
+static bool left_out(void *session, const wg_race *race) { return wg_grade_leaves_out(session, race); }
 
 static bool any_to_grade(wg_session *s)
 {
@@ -59,6 +61,7 @@ static bool run_base(grading *g, wg_sites *sites, wg_text *error)
     wg_unobserve(g->v.dev, id);
     wg_exploration_base(&g->x, &base);
     g->v.max_cycles = wg_exploration_limit(&g->x);
+    g->clocked = wg_sites_clocked(sites);
     return true;
 }
 
@@ -75,8 +78,13 @@ static bool run_timings(grading *g, wg_text *error)
             return false;
         }
         g->spent += outcome.cycles;
-        g->found[race] = !wg_outcome_same(&outcome, &g->x.base);
-        wg_races_grade(g->s->races, race, ++g->tried[race], g->found[race] ? &t->delay : NULL);
+        g->tried[race]++;
+        g->found[race] = wg_outcome_shows(&outcome, &g->x.base, g->clocked);
+        g->unclear[race] |= !g->found[race] && !wg_outcome_same(&outcome, &g->x.base);
+        if (g->found[race] || !g->unclear[race])
+            wg_races_grade(g->s->races, race, g->tried[race], g->found[race] ? &t->delay : NULL);
+        else
+            wg_races_ungraded(g->s->races, race, WG_UNGRADED_CLOCK);
     }
     return true;
 }
@@ -84,15 +92,19 @@ static bool run_timings(grading *g, wg_text *error)
 bool wg_grade_races(wg_session *s, wg_text *error)
 {
     const size_t count = wg_races_count(s->races), runs = TIMINGS * (count < 256 ? count : 256);
-    if (!s->verify_cycles || (s->ended != WG_ENDED_DONE && s->ended != WG_ENDED_UNTIL) || !any_to_grade(s))
+    const bool ended = s->ended == WG_ENDED_DONE || s->ended == WG_ENDED_UNTIL;
+    if (!s->verify_cycles || !ended || !any_to_grade(s)) {
+        wg_races_ungraded(s->races, SIZE_MAX, ended ? "--verify 0" : "the run does not end by itself");
         return true;
+    }
     grading g = {.s = s};
     wg_sites *sites = wg_sites_new();
     wg_meter meter = wg_meter_begin("looking for races that show", 0, s->verify_cycles);
     s->meter = &meter;
     g.tried = wg_calloc(count, sizeof *g.tried);
     g.found = wg_calloc(count, sizeof *g.found);
-    bool ok = wg_again_begin(&g.v, s, 0, NULL, error) && sites && g.tried && g.found;
+    g.unclear = wg_calloc(count, sizeof *g.unclear);
+    bool ok = wg_again_begin(&g.v, s, 0, NULL, error) && sites && g.tried && g.found && g.unclear;
     if (ok) {
         g.range.bytes = wg_l1_bytes(g.v.dev);
         g.x = (wg_exploration){.dev = g.v.dev, .run = run, .user = &g.v, .range = &g.range, .ranges = 1};
@@ -101,6 +113,7 @@ bool wg_grade_races(wg_session *s, wg_text *error)
     if (ok) {
         wg_plan(&g.x, sites, s->races, left_out, s, runs, 1);
         ok = run_timings(&g, error);
+        wg_races_ungraded(s->races, SIZE_MAX, WG_UNGRADED_UNTRIED);
     }
     wg_meter_end(&meter);
     s->meter = NULL;
@@ -109,6 +122,7 @@ bool wg_grade_races(wg_session *s, wg_text *error)
     wg_sites_free(sites);
     free(g.tried);
     free(g.found);
+    free(g.unclear);
     if (!ok && !error->size)
         wg_textf(error, "waitgate: out of memory\n");
     return ok;

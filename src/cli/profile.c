@@ -2,6 +2,7 @@
 /* `waitgate profile`: what each source line cost, and why. */
 #include "cli/profile.h"
 #include "cli/page.h"
+#include "cli/scaling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,8 @@ void wg_report_profile(wg_session *s, wg_text *out)
         return;
     }
     wg_textf(out, "\nProfile of cycles %llu to %llu\n", (unsigned long long)p->from, (unsigned long long)p->to);
+    if (s->scaling)
+        wg_scaling_text(s->scaling, out);
     const wg_profiled one = {&s, 1};
     wg_path_text(&one, p->from, p->to, s->top, out);
     wg_profile_groups_text(&one, s->top, p->to - p->from, out);
@@ -117,9 +120,11 @@ void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool 
         wg_json_text(j, "who", who);
     if (of_tile && s->chip_width)
         tile_json(s, "tile", s->tile, j);
+    if (of_tile && s->of_chip)
+        wg_json_uint(j, "chip", s->of_chip - 1u);
     wg_json_text(j, "cause",
-                 wg_track_is_niu(c->track) ? wg_flight_name(c->doing)
-                                           : wg_doing_name(c->track, c->doing, name, sizeof name));
+                 wg_track_flies(c->track) ? wg_flight_name(c->track, c->doing)
+                                          : wg_doing_name(c->track, c->doing, name, sizeof name));
     wg_json_uint(j, "cycles", c->cycles);
     wg_json_uint(j, "times", c->times);
     if (c->holder < WG_AGENT_COUNT)
@@ -187,6 +192,8 @@ void wg_report_profile_json(wg_session *s, wg_json *j)
     wg_json_open(j, "cost_profile", '{');
     wg_json_uint(j, "from", p->from);
     wg_json_uint(j, "to", p->to);
+    if (s->scaling && !s->chip_width)
+        wg_scaling_json(s->scaling, j);
     wg_json_open(j, "tracks", '[');
     for (size_t i = 0; i < p->table.count;) {
         unsigned track = p->table.cost[i].track;
@@ -354,6 +361,12 @@ static bool read_end(wg_session *s, wg_option option, const char *name, uint64_t
             return true;
         }
     }
+    if (s->host_elf) { /* its programs may arrive later */
+        if (wg_watch_symbol(s->host_elf, s, text, &mark->address))
+            mark->kind = WG_MILESTONE_PC;
+        *cycle = UINT64_MAX;
+        return true;
+    }
     wg_textf(error, "waitgate: --%s: `%s` is neither a cycle, ADDR=VALUE, nor a symbol of a loaded program\n", name,
              text);
     return false;
@@ -382,6 +395,7 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
     }
     wg_costs_begin(s->costs, wg_cycle(s->dev), held);
     wg_costs_place(s->costs, s->desc.arch, s->tile, !s->chip_width, s->dev->tile->l1);
+    s->costs->chain.packets.chip = (uint16_t)s->of_chip;
     if (s->boxes > WG_CHAIN_LINKS)
         s->costs->chain.most = s->boxes < MOST_LINKS ? s->boxes : MOST_LINKS;
     s->costs->from_stone = from_stone;

@@ -469,10 +469,13 @@ static void report_text(wg_session *s, int status, wg_text *out)
     const wg_race_words w = wg_check_words(s);
     bool hung = s->ended == WG_ENDED_HUNG, hang = s->hang && !(hung && expects(s, WG_EXPECT_HANG) && quiet);
     wg_text rest = {.width = out->width, .colour = out->colour};
+    const bool races_first = wg_check_comes_first(s);
+    if (races_first)
+        wg_report_races(s, out);
     if (hang)
         wg_hang_verdict_text(&w, s->hang, hung, out);
     findings_text(s, quiet, false, &rest);
-    if (s->races)
+    if (s->races && !races_first)
         wg_report_races(s, &rest);
     findings_text(s, quiet, true, &rest);
     if (s->has_tasm && s->tasm.expects)
@@ -487,7 +490,7 @@ static void report_text(wg_session *s, int status, wg_text *out)
     if (s->costs && !(quiet && s->args->command == WG_CMD_REPORT))
         wg_report_profile(s, out);
     if (s->scaled)
-        wg_report_what_if(s, out);
+        wg_report_what_if(s->scaled, out);
     if (s->waits)
         wg_report_waits(s->waits, out);
     if (s->timeline)
@@ -556,7 +559,7 @@ void wg_report_json(wg_session *s, int status, const wg_text *error, wg_text *ou
     if (s->costs)
         wg_report_profile_json(s, j);
     if (s->scaled)
-        wg_report_what_if_json(s, j);
+        wg_report_what_if_json(s->scaled, j);
     if (s->waits)
         wg_report_waits_json(s->waits, j);
     if (error && error->size)

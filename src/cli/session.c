@@ -17,6 +17,7 @@
 #include "machine/device.h"
 #include "machine/fast.h"
 #include "isa/asm.h"
+#include "num/simd.h"
 
 const char *wg_arch_title(wg_arch_id arch) { return wg_arch_of(arch)->long_name; }
 
@@ -72,7 +73,8 @@ static bool read_options(wg_session *s, wg_text *error)
         !wg_option_number(a, WG_OPT_SEED, "seed", &s->desc.seed, error))
         return false;
     s->desc.profile = (wg_profile)profile;
-    return wg_lockstep_wanted(&s->desc.lockstep, error) && wg_shortcuts_wanted(&s->desc.shortcuts, error);
+    return wg_lockstep_wanted(&s->desc.lockstep, error) && wg_shortcuts_wanted(&s->desc.shortcuts, error) &&
+           wg_simd_wanted(&s->desc.simd, error);
 }
 
 bool wg_lockstep_wanted(bool *lockstep, wg_text *error)
@@ -95,6 +97,19 @@ bool wg_shortcuts_wanted(const char **names, wg_text *error)
     for (unsigned i = 0; wg_shortcut_name(i); i++)
         wg_textf(error, "%s %s", i ? "," : "", wg_shortcut_name(i));
     wg_textf(error, " (-NAME: all but this one)\n");
+    return false;
+}
+
+bool wg_simd_wanted(const char **level, wg_text *error)
+{
+    wg_simd found;
+    *level = getenv("WAITGATE_SIMD");
+    if (wg_simd_parse(*level, &found))
+        return true;
+    wg_textf(error, "waitgate: WAITGATE_SIMD: `%s` is none of this host's levels:", *level);
+    for (unsigned i = 0; i <= (unsigned)wg_simd_best(); i++)
+        wg_textf(error, "%s %s", i ? "," : "", wg_simd_name((wg_simd)i));
+    wg_textf(error, "\n");
     return false;
 }
 
@@ -446,7 +461,7 @@ bool wg_session_inspect(wg_session *s, wg_text *error)
     const char *failure = s->args->value[WG_OPT_SAVE_ON_FAILURE];
     if (failure && (s->ended == WG_ENDED_HUNG || !s->expectations_hold) && !wg_saved_write(s, failure, error))
         return false;
-    if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, NULL, NULL, error))
+    if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, wg_cycle(s->dev), NULL, NULL, error))
         return false;
     const bool judge = wg_check_wanted(s->args) && s->args->command != WG_CMD_EXPLORE;
     return !judge || (wg_verify_races(s, error) && wg_grade_races(s, error) && wg_waits_judge(s, error));

@@ -123,12 +123,14 @@ typedef struct wg_session {
 
     unsigned chip_width; /* of a chip file: its grid; 0: one tile alone */
     unsigned tile;       /* of a chip file: y * chip_width + x */
+    unsigned of_chip;    /* of a cluster: 1 + its number; 0: there is one chip */
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
 
-    struct wg_code_found *found; /* … and which code its cores are in; NULL: programs are not searched for */
-    struct wg_watch *host_elf;   /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
-    int observer[16];            /* of the device, by wg_session_observe() */
+    struct wg_code_found *found;      /* … and which code its cores are in; NULL: programs are not searched for */
+    struct wg_watch *host_elf;        /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
+    const struct wg_scaling *scaling; /* the costs of a host's run; NULL: its own */
+    int observer[16];                 /* of the device, by wg_session_observe() */
     unsigned observers;
 
     struct wg_meter *meter; /* of runs again; NULL: their progress is not shown */
@@ -190,8 +192,11 @@ wg_race_words wg_check_words(wg_session *s);         /* for race_text.h */
 bool wg_verify_races(wg_session *s, wg_text *error);
 /* grade.c: whether other timings of its parties show a difference, for each race. */
 bool wg_grade_races(wg_session *s, wg_text *error);
+bool wg_grade_leaves_out(wg_session *s, const wg_race *race); /* it needs none */
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
+/* Whatever else has happened to the run, one of the reports is its cause. */
+bool wg_check_comes_first(const wg_session *s);
 void wg_report_races_json(wg_session *s, wg_json *j);
 /* The id of the race that a stale load follows from; 0: none. */
 uint32_t wg_check_explains(wg_session *s, const wg_finding *f);
@@ -223,9 +228,10 @@ bool wg_interrupted(void);
 bool wg_option_number(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error);
 bool wg_option_choice(const wg_args *args, wg_option option, const char *name, const char *const *choices,
                       unsigned count, unsigned *value, wg_text *error);
-/* session.c: the settings of WAITGATE_LOCKSTEP and WAITGATE_FAST. */
+/* session.c: the settings of WAITGATE_LOCKSTEP, WAITGATE_FAST and WAITGATE_SIMD. */
 bool wg_lockstep_wanted(bool *lockstep, wg_text *error);
 bool wg_shortcuts_wanted(const char **names, wg_text *error);
+bool wg_simd_wanted(const char **level, wg_text *error);
 /* session.c: the sinks requested by options, and the cores held in reset. */
 bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_pages(wg_session *s, wg_text *error);
@@ -327,6 +333,8 @@ const char *wg_arch_title(wg_arch_id arch);
 /* watch.c: of a host's run. */
 struct wg_watch;
 wg_elf *wg_watch_program(const struct wg_watch *w, const wg_session *s, unsigned core, uint32_t pc, uint32_t *address);
+/* The address of a symbol of the programs of this session's tile; false: none has it yet. */
+bool wg_watch_symbol(const struct wg_watch *w, const wg_session *s, const char *name, uint32_t *address);
 
 /* Suppressed reports. On failure there is a message, and the part already read must be freed, too. */
 bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error);

@@ -73,7 +73,7 @@ static trial run_with(wg_session *s, const wg_race *race, uint64_t seed, bool *g
         t.cycles = wg_cycle(v.dev);
         t.ran = true;
         t.good = ended && race_is_gone(s, &v, &patch, race, &t.others) && wg_again_values_hold(&v);
-        t.l1 = t.good ? wg_again_hash(v.dev) : 0;
+        t.l1 = t.good ? wg_outcome_l1(v.dev) : 0;
         strike_out(s, &v, &patch, gone);
     }
     wg_again_end(&v);

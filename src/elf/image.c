@@ -114,10 +114,44 @@ const wg_elf_symbol *wg_elf_symbol_at(const wg_elf *elf, size_t index)
     return index < elf->symbols ? &elf->symbol[index] : NULL;
 }
 
+/*
+ * Is `name` the function's in the source? A C++ name is _Z, [L], then LENGTH NAME, or N … LENGTH NAME … E for one within
+ * namespaces and classes, which may be left out; parameters and template arguments follow.
+ */
+static bool is_mangled(const char *symbol, const char *name)
+{
+    char whole[256];
+    size_t used = 0, last = 0;
+    if (strncmp(symbol, "_Z", 2) != 0)
+        return false;
+    symbol += 2;
+    const bool nested = *symbol == 'N';
+    symbol += strspn(symbol, "NLKVr");
+    do {
+        char *end;
+        const unsigned long length = strtoul(symbol, &end, 10);
+        if (end == symbol || !length || length > strlen(end) || used + length + 3 > sizeof whole)
+            break;
+        if (used) {
+            memcpy(whole + used, "::", 2);
+            used += 2;
+        }
+        last = used;
+        memcpy(whole + used, end, length);
+        used += length;
+        symbol = end + length;
+    } while (nested);
+    whole[used] = 0;
+    return used && (strcmp(whole, name) == 0 || strcmp(whole + last, name) == 0);
+}
+
 const wg_elf_symbol *wg_elf_symbol_named(const wg_elf *elf, const char *name)
 {
     for (size_t i = 0; i < elf->symbols; i++)
         if (strcmp(elf->symbol[i].name, name) == 0)
+            return &elf->symbol[i];
+    for (size_t i = 0; i < elf->symbols; i++)
+        if (is_mangled(elf->symbol[i].name, name))
             return &elf->symbol[i];
     return NULL;
 }

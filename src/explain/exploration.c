@@ -20,6 +20,11 @@ bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b)
     return a->memory == b->memory && a->findings == b->findings && a->others == b->others && a->ended == b->ended;
 }
 
+bool wg_outcome_shows(const wg_outcome *o, const wg_outcome *base, bool clocked)
+{
+    return o->ended != base->ended || o->findings != base->findings || (!clocked && !wg_outcome_same(o, base));
+}
+
 bool wg_exploration_begin(wg_exploration *x, size_t trials)
 {
     x->start = wg_return_point_new(x->dev);
@@ -101,6 +106,40 @@ bool wg_exploration_once(wg_exploration *x, uint64_t seed, const wg_delay *delay
 uint64_t wg_exploration_limit(const wg_exploration *x)
 {
     return x->base.valid ? SLOWER * x->base.cycles + SLOWER_AND : BASE_CYCLES;
+}
+
+uint64_t wg_outcome_l1(wg_device *dev)
+{
+    uint64_t h = 0, block[512];
+    for (uint32_t at = 0; at + sizeof block <= wg_l1_bytes(dev); at += sizeof block) {
+        wg_read(dev, at, block, sizeof block);
+        for (size_t i = 0; i < sizeof block / sizeof *block; i++)
+            h = wg_outcome_mix(h, block[i]);
+    }
+    return h;
+}
+
+uint64_t wg_outcome_registers(wg_device *dev, uint64_t h)
+{
+    static const struct {
+        wg_space space;
+        uint32_t first, count;
+    } spaces[] = {{WG_SPACE_GPR, 0, 192},
+                  {WG_SPACE_SEM_VALUE, 0, 8},
+                  {WG_SPACE_DST, 0, 16384},
+                  {WG_SPACE_LREG, 0, 8 * 32},
+                  {WG_SPACE_CONFIG, 0, 180},
+                  {WG_SPACE_CONFIG, 1 << 16, 180},
+                  {WG_SPACE_THREAD_CONFIG, 0, 48},
+                  {WG_SPACE_THREAD_CONFIG, 1 << 16, 48},
+                  {WG_SPACE_THREAD_CONFIG, 2 << 16, 48}};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        for (uint32_t k = 0; k < spaces[i].count; k++) {
+            uint32_t value = 0;
+            wg_peek(dev, spaces[i].space, spaces[i].first + k, &value);
+            h = wg_outcome_mix(h, value);
+        }
+    return h;
 }
 
 /* ---- wg_explore() ------------------------------------------------------------------------------------ */

@@ -80,6 +80,14 @@ uint64_t wg_findings_hash(const wg_device *dev);
 /* How many timings; 0: more than there can be. */
 size_t wg_explore_runs(const wg_explore_desc *desc);
 bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b);
+/*
+ * Does the outcome show that something but time has changed? `clocked`: cores have read the clock, so memory and registers may
+ * differ without a reason.
+ */
+bool wg_outcome_shows(const wg_outcome *o, const wg_outcome *base, bool clocked);
+uint64_t wg_outcome_l1(wg_device *dev); /* a hash of L1 */
+/* Dst, LRegs, GPRs, semaphores and configuration, added to a hash. */
+uint64_t wg_outcome_registers(wg_device *dev, uint64_t hash);
 
 /* exploration_plan.c: the sites of the unperturbed run, and the timings to try. */
 typedef struct wg_sites wg_sites;
@@ -89,6 +97,7 @@ void wg_sites_free(wg_sites *sites);
 void wg_sites_of_chip(wg_sites *sites, wg_sites *const *by_number);
 #define WG_SITES_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_REQUEST))
 void wg_sites_event(void *sites, const wg_event *e);
+bool wg_sites_clocked(const wg_sites *sites); /* a core has read the wall clock */
 /* `races`: NULL, or those of the unperturbed run; `ignores`: NULL, or which of them to skip. */
 typedef bool (*wg_race_ignored_fn)(void *user, const wg_race *race);
 void wg_plan(wg_exploration *x, wg_sites *sites, const wg_races *races, wg_race_ignored_fn ignores, void *user,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "explain/exploration.h"
+#include "machine/tile_regs.h"
 
 enum { SLOTS = 4096, BEYOND = 20 };
 
@@ -28,12 +29,15 @@ struct wg_sites {
     uint16_t order[SLOTS]; /* in order of appearance */
     site *previous[WG_THREADS];
     uint64_t requests[WG_CORES];
+    bool clocked;          /* a core has read the wall clock */
     wg_sites *const *chip; /* by number of the tile; NULL: one tile alone */
 };
 
 wg_sites *wg_sites_new(void) { return calloc(1, sizeof(wg_sites)); }
 void wg_sites_free(wg_sites *sites) { free(sites); }
 void wg_sites_of_chip(wg_sites *sites, wg_sites *const *by_number) { sites->chip = by_number; }
+
+bool wg_sites_clocked(const wg_sites *sites) { return sites->clocked; }
 
 /* The slot of a site; an empty one if it is new; NULL if it is new and there is no room. */
 static site *find(wg_sites *all, unsigned thread, uint32_t pc, uint32_t word)
@@ -68,6 +72,7 @@ void wg_sites_event(void *sites, const wg_event *e)
     wg_sites *all = sites;
     if (e->kind == WG_EV_CORE_REQUEST) {
         unsigned core = e->agent % WG_CORES;
+        all->clocked |= wg_is_wall_clock((uint32_t)e->a);
         seen(all, SITE_OF_CORE | core, e->pc, 0, 0, ++all->requests[core]);
         return;
     }

@@ -71,6 +71,8 @@ static void semaphore_acts(wg_semaphore_past *past, const wg_event *e)
                                  : opcode == WG_OPCODE_SEMPOST ? WG_SEM_POST
                                                                : WG_SEM_GET;
     past->value = (uint8_t)e->b;
+    past->change[past->changes++ % WG_SEM_CHANGES] =
+        (wg_semaphore_change){e->cycle, e->pc, e->agent, (uint8_t)act, (uint8_t)e->b};
     past->count[act]++;
     past->last[act].cycle = e->cycle;
     past->last[act].pc = e->pc;
@@ -679,6 +681,10 @@ static void inspect_semaphore(graph *g, unsigned semaphore)
     static const char *const acts[WG_SEM_ACTS] = {"posted", "taken from", "initialised"};
     const wg_semaphore_past *past = &g->history->semaphore[semaphore];
     phrase p = {g->out->semaphore_past[semaphore], sizeof g->out->semaphore_past[semaphore], 0};
+    const uint64_t kept = past->changes < WG_SEM_CHANGES ? past->changes : WG_SEM_CHANGES;
+    g->out->semaphore_changes[semaphore] = past->changes;
+    for (uint64_t i = 0; i < kept; i++)
+        g->out->semaphore_change[semaphore][i] = past->change[(past->changes - kept + i) % WG_SEM_CHANGES];
     for (unsigned i = 0; i < WG_SEM_ACTS; i++) {
         char by[320];
         if (!past->count[i])

@@ -43,8 +43,16 @@ void wg_last_writes_event(void *writes, const wg_event *e);
 
 /* What happened to a semaphore. */
 typedef enum wg_semaphore_act { WG_SEM_POST, WG_SEM_GET, WG_SEM_INIT, WG_SEM_ACTS } wg_semaphore_act;
+enum { WG_SEM_CHANGES = 8 }; /* that are kept */
+typedef struct wg_semaphore_change {
+    uint64_t cycle;
+    uint32_t pc;               /* 0: not known */
+    uint8_t agent, act, value; /* thread or core; wg_semaphore_act; the value behind it */
+} wg_semaphore_change;
 typedef struct wg_semaphore_past {
     uint8_t value; /* behind the last of them */
+    uint64_t changes;
+    wg_semaphore_change change[WG_SEM_CHANGES]; /* change i is at i % WG_SEM_CHANGES */
     uint64_t count[WG_SEM_ACTS];
     struct {
         uint64_t cycle;
@@ -154,8 +162,10 @@ typedef struct wg_hang {
     wg_hang_thread thread[WG_THREADS];
     wg_hang_core core[WG_CORES];
     uint8_t semaphore_value[8], semaphore_max[8];
-    char semaphore_past[8][WG_HANG_WORDS]; /* who posted and took last; empty: nobody, or not known */
-    uint8_t mutex[8];                      /* 0 free, else holder + 1 */
+    char semaphore_past[8][WG_HANG_WORDS];                   /* who posted and took last; empty: nobody, or not known */
+    uint64_t semaphore_changes[8];                           /* in all, … */
+    wg_semaphore_change semaphore_change[8][WG_SEM_CHANGES]; /* … and the last of them, oldest first */
+    uint8_t mutex[8];                                        /* 0 free, else holder + 1 */
     uint16_t mutex_valid;
     uint8_t bank_owner[4]; /* SrcA 0, SrcA 1, SrcB 0, SrcB 1 */
     uint8_t matrix_bank[2], unpack_bank[2];

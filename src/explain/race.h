@@ -87,6 +87,7 @@ typedef struct wg_race {
     uint8_t grade;         /* wg_grade */
     uint32_t timings;      /* tried, each with a delay at one of its parties */
     wg_delay witness;      /* WG_GRADE_WRONG: the delay */
+    const char *ungraded;  /* WG_GRADE_NONE: why there is no grade; NULL: nobody asked */
     wg_insertion insert[WG_INSERTIONS];
     uint32_t wider_word; /* of insert[0], where a wider wait may be needed; 0: none */
     char wider[240];     /* the remedy with that */
@@ -123,6 +124,8 @@ const char *wg_check_name(unsigned check); /* of WG_CHECK_RACE … */
 void wg_races_select(wg_races *r, unsigned checks);
 /* Memory: these bytes of L1 are a section of the core's program, or (WG_CORES) accessible to all. */
 void wg_races_give(wg_races *r, unsigned core, uint32_t address, uint32_t bytes);
+/* Init: own RAM holds what wg_races_give() has named, and what the cores store; the rest of it is nobody's. */
+void wg_races_know_ram(wg_races *r);
 /* The run has ended; `finished`: by itself, with nothing left to do. Reports leftovers. */
 void wg_races_end(wg_races *r, uint64_t cycle, bool finished);
 /* L1 used as a flag: reads of it acquire its writer's earlier accesses. */
@@ -142,6 +145,10 @@ size_t wg_races_count(const wg_races *r);
 void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome);
 /* `timings` timings were tried; `witness`: the one that gives another result, or NULL. */
 void wg_races_grade(wg_races *r, size_t index, uint32_t timings, const wg_delay *witness);
+#define WG_UNGRADED_CLOCK "a core reads the clock, so results may differ without the race"
+#define WG_UNGRADED_UNTRIED "no timing of its parties was tried within the budget"
+/* This race has no grade after all, or (SIZE_MAX) those that need one and have none; says why. NULL: does not. `reason` stays the caller's. */
+void wg_races_ungraded(wg_races *r, size_t index, const char *reason);
 /* With the remedy of report `cause`, report `index` is gone, too. */
 void wg_races_explain(wg_races *r, size_t cause, size_t index);
 /* Are both between the same two parties? A race between others may have a different cause. */

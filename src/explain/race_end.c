@@ -251,6 +251,7 @@ static void mark(wg_races *r, uint64_t address, uint64_t bytes, unsigned owner)
 void wg_races_give(wg_races *r, unsigned core, uint32_t address, uint32_t bytes)
 {
     mark(r, address, bytes, core < WG_CORES ? core + 1 : 0);
+    wg_race_init_given(r, core, address, bytes);
 }
 
 void wg_race_given(wg_races *r, uint64_t address, uint64_t bytes) { mark(r, address, bytes, 0); }

@@ -12,6 +12,8 @@
 
 enum { WG_TILE_REG_WORDS = 0x300 / 4 }; /* registers that are mere storage */
 
+static inline bool wg_is_wall_clock(uint32_t address) { return address >> 4 == 0xFFB121F0 >> 4; }
+
 /* The debug timestamper (DebugTimestamper.md); its counter is the cycle number. */
 typedef struct wg_timestamper {
     struct {

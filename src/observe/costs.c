@@ -61,6 +61,7 @@ static void window(wg_costs *p, const wg_event *e)
     if (p->from_stone.kind == WG_MILESTONE_NONE && e->cycle > p->from && wg_milestone_is(&p->to_stone, e, p->l1)) {
         p->to = e->cycle;
         p->to_stone.kind = WG_MILESTONE_NONE;
+        p->ended_by = e->agent;
     }
 }
 
@@ -96,7 +97,7 @@ static void find_holder(wg_costs *p, wg_costs_core *k, uint64_t now)
         k->polled.what.ended_pc = w->pc;
         k->polled.what.ended_core = w->core;
     } else if (a) {
-        k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + a->noc);
+        k->polled.what.holder = (uint8_t)(a->noc == WG_PACKETS_LINK ? WG_AGENT_LINK : WG_AGENT_NIU0 + a->noc);
     }
     if (a && wg_track_is_niu(k->polled.what.holder) && !p->chain.packets.alone)
         k->polled.what.tile = (uint16_t)(1 + a->sender);
@@ -376,6 +377,7 @@ void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held)
     memset(p, 0, sizeof *p);
     p->from = cycle;
     p->to = UINT64_MAX;
+    p->ended_by = WG_AGENT_NONE;
     wg_tracks_begin(&p->tracks, cycle, held, interval, p);
 }
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/rounds.h"
 
+#include "machine/tile_regs.h"
+
 #include "isa/riscv_word.h"
 #include "machine/request.h"
 
 /* Time advances by itself: reading and comparing it is not progress. */
-enum { WALL_CLOCK = 0xFFB121F0 >> 4 };
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
     return h ^ h >> 29;
 }
-
-static bool is_clock(uint32_t address) { return address >> 4 == (uint32_t)WALL_CLOCK; }
 
 static void piece_ends(wg_rounds_core *k)
 {
@@ -45,7 +44,7 @@ static wg_rounds_load *loads(wg_rounds_core *k, uint32_t pc, uint32_t address)
 /* Counts only if the answer differs from the last one, since a cache decides whether a request is sent at all. */
 static void answered(wg_rounds_core *k, uint32_t pc, uint32_t address, uint32_t value)
 {
-    if (is_clock(address))
+    if (wg_is_wall_clock(address))
         return;
     wg_rounds_load *load = loads(k, pc, address);
     if (load->answered && load->value != value)
@@ -69,7 +68,7 @@ static void retires(wg_rounds_core *k, const wg_event *e)
         address = k->r[base] + (load ? wg_rv_imm_i(e->word) : wg_rv_imm_s(e->word));
     k->signature = mix(mix(k->signature, pc), address);
     k->memory |= load || store;
-    if (load && !is_clock(loads(k, pc, address)->address)) /* the value it found last time */
+    if (load && !wg_is_wall_clock(loads(k, pc, address)->address)) /* the value it found last time */
         k->signature = mix(k->signature, e->b);
     if (store && k->known >> data & 1)
         k->signature = mix(k->signature, k->r[data]);
@@ -117,7 +116,7 @@ bool wg_rounds_repeats(const wg_rounds *rounds, unsigned core, wg_rounds_load *l
     unsigned period = period_of(k), count = 0;
     bool any = false;
     for (unsigned i = 0; period && i < k->loads; i++)
-        if (k->load[i].piece + period >= k->pieces && !is_clock(k->load[i].address)) {
+        if (k->load[i].piece + period >= k->pieces && !wg_is_wall_clock(k->load[i].address)) {
             any = true;
             if (count < most)
                 load[count++] = k->load[i];

@@ -120,7 +120,7 @@ static void report_stale(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc
              "L1 now holds 0x%08x", word);
 }
 
-static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
+static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc, uint32_t first)
 {
     if (wg_touch_watched(t))
         consume(t, core, op, pc);
@@ -130,7 +130,7 @@ static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc
         t->unconsumed[core].loaded = (t->unconsumed[core].loaded & ~bit) | (loads ? bit : 0);
     }
     WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = pc, .word = op->word,
-            .b = op->rd < WG_REG_SINK ? t->core[core].run.r[op->rd] : 0, .pc = pc, .c = op->rd);
+            .b = op->rd < WG_REG_SINK ? t->core[core].run.r[op->rd] : 0, .pc = pc, .c = op->rd, .parent = first);
 }
 
 /* The line that holds the next instruction; NULL: it is missing and has been requested. */
@@ -288,6 +288,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     /* The earliest instruction at which to retry lines.c: not right after a load, nor while a store is about to leave. */
     uint64_t settled = run->number + (run->sq_count ? 2 * WG_RETIRE_QUEUE : t->lines_wait[core] + 1);
     uint64_t e, result;
+    uint32_t operand = 0; /* rs1's value, for events */
     wg_begin_queue(run);
     wg_cursor q = wg_cursor_of(run);
 enter:
@@ -335,6 +336,8 @@ enter:
         outcome is = ENTERED;
         if (ordered)
             run->ordered = false;
+        if (__builtin_expect(watched, 0))
+            operand = run->r[op->rs1];
         if (!fresh)
             is = special_line(t, core, line, op, e, pc, &stop);
         if (is == ENTERED)
@@ -353,7 +356,7 @@ enter:
         }
         wg_cursor_put(run, &q);
         if (watched)
-            emit_retired(t, core, op, pc);
+            emit_retired(t, core, op, pc, operand);
         if (t->what_if) {
             scale_entered(t, core, op, e, pc);
             q = wg_cursor_of(run);

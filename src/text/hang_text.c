@@ -73,6 +73,41 @@ static void thread_text(const wg_race_words *w, const wg_hang *h, unsigned threa
     }
 }
 
+static unsigned changes_kept(const wg_hang *h, unsigned semaphore)
+{
+    const uint64_t all = h->semaphore_changes[semaphore];
+    return all < WG_SEM_CHANGES ? (unsigned)all : WG_SEM_CHANGES;
+}
+
+static const char *by_whom(const wg_hang *h, const wg_semaphore_change *c, char *room, size_t bytes)
+{
+    if (c->agent <= WG_AGENT_CORE_T2)
+        return wg_node_name(h, (wg_node){WG_NODE_CORE, c->agent}, room, bytes);
+    if (c->agent > WG_AGENT_THREAD2)
+        return wg_agent_name_of(h->dev, c->agent);
+    return wg_node_name(h, (wg_node){WG_NODE_THREAD, (uint8_t)(c->agent - WG_AGENT_THREAD0)}, room, bytes);
+}
+
+static const char *const act_words[WG_SEM_ACTS] = {"posted", "taken", "initialised"};
+
+/* "1 over time: 0 in cycle 12 (initialised by thread 0), 1 in cycle 40 (posted by core T1) …" */
+static void changes_text(const wg_hang *h, unsigned semaphore, wg_text *out)
+{
+    const unsigned kept = changes_kept(h, semaphore);
+    char room[80];
+    if (!kept)
+        return;
+    wg_textf(out, "    %u over time:", semaphore);
+    if (h->semaphore_changes[semaphore] > kept)
+        wg_textf(out, " (%llu earlier changes)", (unsigned long long)(h->semaphore_changes[semaphore] - kept));
+    for (unsigned i = 0; i < kept; i++) {
+        const wg_semaphore_change *c = &h->semaphore_change[semaphore][i];
+        wg_textf(out, "%s %u in cycle %llu (%s by %s)", i ? "," : "", c->value, (unsigned long long)c->cycle,
+                 act_words[c->act], by_whom(h, c, room, sizeof room));
+    }
+    wg_textf(out, "\n");
+}
+
 static void resources_text(const wg_hang *h, wg_text *out)
 {
     static const char *const banks[4] = {"SrcA 0", "SrcA 1", "SrcB 0", "SrcB 1"};
@@ -81,9 +116,11 @@ static void resources_text(const wg_hang *h, wg_text *out)
         wg_textf(out, "%s %u %s %u of %u", i ? "," : "", i, wg_semaphore_name(i), h->semaphore_value[i],
                  h->semaphore_max[i]);
     wg_textf(out, "\n");
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) {
         if (*h->semaphore_past[i])
             wg_textf(out, "    %u was %s\n", i, h->semaphore_past[i]);
+        changes_text(h, i, out);
+    }
     wg_textf(out, "  mutexes:");
     bool any = false;
     for (unsigned i = 0; i < 8; i++)
@@ -254,6 +291,28 @@ static void core_json(const wg_race_words *w, const wg_hang *h, unsigned core, w
     wg_json_close(j, '}');
 }
 
+static void changes_json(const wg_hang *h, unsigned semaphore, wg_json *j)
+{
+    const unsigned kept = changes_kept(h, semaphore);
+    char room[80];
+    if (!kept)
+        return;
+    wg_json_uint(j, "change_count", h->semaphore_changes[semaphore]);
+    wg_json_open(j, "changes", '[');
+    for (unsigned i = 0; i < kept; i++) {
+        const wg_semaphore_change *c = &h->semaphore_change[semaphore][i];
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "cycle", c->cycle);
+        wg_json_uint(j, "value", c->value);
+        wg_json_text(j, "act", act_words[c->act]);
+        wg_json_text(j, "by", by_whom(h, c, room, sizeof room));
+        if (c->pc)
+            wg_json_hex(j, "pc", c->pc);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+}
+
 static void resources_json(const wg_hang *h, wg_json *j)
 {
     wg_json_open(j, "semaphores", '[');
@@ -265,6 +324,7 @@ static void resources_json(const wg_hang *h, wg_json *j)
         wg_json_uint(j, "max", h->semaphore_max[i]);
         if (*h->semaphore_past[i])
             wg_json_text(j, "history", h->semaphore_past[i]);
+        changes_json(h, i, j);
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');

@@ -184,16 +184,36 @@ static void party_text(const wg_race_words *w, const wg_race_party *p, const cha
     wg_excerpts_free(&excerpts);
 }
 
-static void grade_text(const wg_race *race, wg_text *out)
+/* How certain a report is, and why. */
+typedef struct confidence {
+    const char *word, *reason;
+} confidence;
+static confidence confidence_of(const wg_race *race)
+{
+    if (race->grade == WG_GRADE_WRONG)
+        return (confidence){"shown", "certain: that timing shows it"};
+    if (wg_race_severity(race->kind) == WG_SEVERITY_NOTE)
+        return (confidence){"low", "low: the order is not documented, or the value may not matter"};
+    if (wg_race_check(race->kind) != WG_CHECK_RACE)
+        return (confidence){"seen", "certain: this run has done it"};
+    if (race->grade == WG_GRADE_UNORDERED)
+        return (confidence){"rule", "by rule: no page orders the two, but it may hold in practice"};
+    return (confidence){"rule", "by rule: no page orders this"};
+}
+
+static void grade_text(const wg_race_words *w, const wg_race *race, wg_text *out)
 {
     if (race->grade == WG_GRADE_UNORDERED)
         wg_textf(out, "  grade: unordered: %u other timing%s of its parties gave%s the same result\n", race->timings,
                  race->timings == 1 ? "" : "s", race->timings == 1 ? "" : " all");
-    if (race->grade != WG_GRADE_WRONG)
-        return;
-    wg_textf(out, "  grade: wrong: memory or registers end otherwise with --delays ");
-    wg_delays_print(&race->witness, 1, out);
-    wg_text_add(out, "\n", 1);
+    if (race->grade == WG_GRADE_WRONG) {
+        wg_textf(out, "  grade: wrong: memory or registers end otherwise with %s", w->delays ? w->delays : "--delays ");
+        wg_delays_print(&race->witness, 1, out);
+        wg_text_add(out, "\n", 1);
+    }
+    if (race->grade == WG_GRADE_NONE && race->ungraded)
+        wg_textf(out, "  grade: none: %s\n", race->ungraded);
+    wg_textf(out, "  confidence: %s\n", confidence_of(race).reason);
 }
 
 void wg_race_line(const wg_race_words *w, const wg_race *race, wg_text *out)
@@ -231,11 +251,11 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
     wg_textf(out, "  location: %s\n  why: %s%s%s\n", race->location, wg_mark_of(out, WG_MARK_CAUSE), race->why, end);
     wg_textf(out, "  %s: %s%s%s\n  id: R%u\n", remedy_text[race->remedy_is], wg_mark_of(out, WG_MARK_REMEDY),
              race->remedy, end, race->id);
-    grade_text(race, out);
+    grade_text(w, race, out);
     if (race->explains)
         wg_textf(out, "  explains: %u more pair%s%s\n", race->explains, race->explains == 1 ? "" : "s",
                  race->remedy_is == WG_REMEDY_VERIFIED ? ", which this remedy puts in order, too"
-                                                       : " of the same parties, with the same remedy");
+                                                       : " of the same parties and the same cause");
     wg_race_place_text(w, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
              wg_race_who(w, &race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text),
@@ -300,6 +320,9 @@ void wg_race_json(const wg_race_words *w, const wg_race *race, wg_json *j)
         wg_json_text(j, "witness_delay", wg_text_of(&witness));
         wg_text_free(&witness);
     }
+    if (race->grade == WG_GRADE_NONE && race->ungraded)
+        wg_json_text(j, "ungraded", race->ungraded);
+    wg_json_text(j, "confidence", confidence_of(race).word);
     if (race->explains)
         wg_json_uint(j, "explains", race->explains);
     if (race->explained_by)

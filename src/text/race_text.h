@@ -19,6 +19,7 @@ typedef struct wg_race_words {
     wg_source_fn source;
     const wg_device *dev; /* whose agents findings name; NULL: those of a Tensix tile */
     bool (*core_word)(void *user, uint32_t pc, uint32_t *word); /* code of the cores */
+    const char *delays; /* what precedes the delays of a witness; NULL: the option of the command line */
 } wg_race_words;
 
 /* The party's location; false: not known. */

@@ -269,8 +269,22 @@ def grades(folder):
             word = (pathlib.Path(work) / "word").read_bytes()
             if late.returncode or word != b"\5\0\0\0":
                 failures.append(f"{name}: the witness leaves {word}")
-            if "grade" in check("--verify", "0", program, status=4):
+            if "grade: none: --verify 0" not in check("--verify", "0", program, status=4):
                 failures.append("graded without a budget")
+        # A core that stores how long it took says nothing about the race.
+        timed = pathlib.Path(work) / "timed.tasm"
+        timed.write_text(STORES.format(5, 5).replace("    sw a0, 0x100", "    li t1, 0xFFB121F0\n    lw t2, 0(t1)\n    sw a0, 0x100", 1)
+                         .replace("    ebreak", "    lw t0, 0x100(zero)\n    add t0, t0, t0\n    lw t0, 0(t1)\n    sub t0, t0, t2\n    sw t0, 0x200(zero)\n    ebreak", 1))
+        says(check(timed, status=4), "grade: none: a core reads the clock", "confidence: by rule")
+        # Notes are counted.
+        note = pathlib.Path(work) / "note.tasm"
+        note.write_text(".core t0, 0x6000\n    lw a0, 0x200(zero)\n    add a1, a0, a0\n    ebreak\n")
+        told = check(note, status=4)
+        says(told, "0 race reports, 1 note (--all shows it)")
+        if "read-before-write" in told:
+            failures.append(f"a note is shown:\n{told}")
+        for option in (("--all",), ("--fail-on", "note")):
+            says(check(*option, note, status=4), "NOTE: Waitgate: read-before-write", "confidence: low")
     says(check("--all", folder / "07_two_writers_broken.tasm", status=0), "grade: wrong: ")
 
 

@@ -93,7 +93,7 @@ def one_cause_is_one_report(work):
     def said(*options):
         return subprocess.run([WAITGATE, "check", *options, str(work / "chip.yaml")], capture_output=True, text=True, timeout=60).stdout
     text = said()
-    check("one cause", text.count("WARNING: Waitgate: data-race") == 1 and "explains: 2 more pairs of the same parties, with the same remedy" in text
+    check("one cause", text.count("WARNING: Waitgate: data-race") == 1 and "explains: 2 more pairs of the same parties and the same cause" in text
           and "1 race report, 2 more of the same cause" in text, text)
     check("one cause, all", said("--all").count("WARNING: Waitgate: data-race") == 3, said("--all"))
     races = [race for tile in json.loads(said("--json"))["tiles"] for race in tile["races"]]
@@ -134,6 +134,15 @@ def explored(work):
         for command, value in ((first["replay"], word["found"]), (f"waitgate run {work / 'chip.yaml'}", word["expected"])):
             again = subprocess.run([WAITGATE, *shlex.split(command)[1:]], capture_output=True, text=True, timeout=60)
             check(f"replayed {arch}", struct.unpack("<I", (work / "word").read_bytes())[0] == int(value, 16), again.stdout + again.stderr)
+        graded = subprocess.run([WAITGATE, "check", "--json", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
+        (race,) = [race for tile in json.loads(graded.stdout)["tiles"] for race in tile.get("races", []) if race["kind"] == "data-race"]
+        check(f"graded {arch}", (race["grade"], race["confidence"]) == ("wrong", "shown"), race)
+        told = subprocess.run([WAITGATE, "check", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60).stdout
+        check(f"graded text {arch}", f"grade: wrong: memory or registers end otherwise with --delays {race['witness_delay']}\n" in told, told)
+        subprocess.run([WAITGATE, "run", "--delays", race["witness_delay"], str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
+        check(f"graded witness {arch}", (work / "word").read_bytes() != struct.pack("<I", int(word["expected"], 16)), race)
+        told = subprocess.run([WAITGATE, "check", "--verify", "0", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60).stdout
+        check(f"ungraded {arch}", "grade: none: --verify 0\n" in told and "confidence: by rule" in told, told)
         text = explore("reader").stdout
         check(f"explored text {arch}", f"tile 2-{y}, 0x030010 holds {word['found']} instead of {word['expected']}" in text and f"-{y} " in text
               and "races made visible" in text, text)

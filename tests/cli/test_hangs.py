@@ -10,6 +10,7 @@ usage: test_hangs.py WAITGATE DIRECTORY...
     # finding: CODE             it was reported
     # story: WORDS              the story has these words
     # no story: WORDS           the story has not
+    # changes: S of N: VALUE ACT by WHO, …   semaphore S has changed N times, at last so
 
 A program without .arch runs on both architectures.
 """
@@ -68,6 +69,12 @@ def check(report, text):
     for unwanted in comments(text, "no story"):
         if unwanted in hang["story"]:
             return f"'{unwanted}' in the story: {hang['story']}"
+    for semaphore, count, wanted in (re.fullmatch(r"(\d) of (\d+): (.*)", line).groups() for line in comments(text, "changes")):
+        s = hang["semaphores"][int(semaphore)]
+        found = ", ".join(f"{c['value']} {c['act']} by {c['by']}" for c in s.get("changes", []))
+        cycles = [c["cycle"] for c in s.get("changes", [])]
+        if (s.get("change_count"), found) != (int(count), wanted) or cycles != sorted(cycles):
+            return f"semaphore {semaphore} changed {s.get('change_count')} times: {found}"
     codes = {f["code"] for f in report["findings"]}
     for wanted in comments(text, "finding"):
         if wanted not in codes:

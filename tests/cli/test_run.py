@@ -519,6 +519,7 @@ def bad_environment(d):
     chip = d / "chip.yaml"
     chip.write_text("arch: bh\ntiles:\n  - at: [1, 2]\n    load:\n      - {address: 0x1000, words: [1]}\n")
     bad = {"WAITGATE_LOCKSTEP": ("banana", "yes", "2", "-1", "1x", ""), "WAITGATE_FAST": ("row", "banana", "rows,"),
+           "WAITGATE_SIMD": ("neon", "AVX2", "avx2,"),
            "WAITGATE_RISCV_PREFIX": ("x" * 300, "nonsense-"), "TMPDIR": ("/" + "x" * 400, str(d / "missing"))}
     for name, values in bad.items():
         for value in values:
