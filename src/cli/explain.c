@@ -173,6 +173,10 @@ static bool explain_word(wg_arch_id arch, const char *word, wg_json *j, wg_text 
                  wg_arch_of(other)->name);
         return false;
     }
+    if (strlen(word) == 2 && (word[0] == 'B' || word[0] == 'b') && word[1] >= '0' && word[1] <= '9') {
+        wg_textf(error, "waitgate: there is no block bit %s: they are B0 to B8\n", word);
+        return false;
+    }
     const char *best = wg_near_best(&near);
     wg_textf(error, "waitgate: nothing is called `%s`%s%s%s\n", word, best ? "; did you mean `" : "", best ? best : "",
              best ? "`?" : "; `waitgate explain` lists findings, `waitgate isa` instructions");

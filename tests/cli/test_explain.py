@@ -70,6 +70,7 @@ def causes(_):
 @test
 def what_is_not_there(_):
     assert "exists on Blackhole A0 only: --arch bh" in explain("--arch", "wh", "RESOURCEDECL", status=6)
+    assert "no block bit B9: they are B0 to B8" in explain("B9", status=6)
     assert "no semaphore 9: they are 0 to 7" in explain("semaphore", "9", status=6)
     assert "no semaphore 99" in explain("semaphore", "99", status=6)
 
