@@ -15,7 +15,7 @@
 /* An error, on a line as the source's .loc lines count them. */
 typedef void (*wg_rv_tell_fn)(void *user, uint32_t line, const char *message);
 
-/* `name`: of the program, in source lines. NULL: `tell` has been called, or there is no memory. */
+/* `name`: of the image. NULL: `tell` has been called, or there is no memory. */
 wg_elf *wg_rv_assemble(const char *name, const char *source, size_t bytes, uint32_t address, wg_rv_tell_fn tell,
                        void *user);
 

@@ -22,12 +22,18 @@ static void tell(void *tasm, uint32_t line, const char *message) { wg_tasm_fail(
 
 bool wg_tasm_assemble(wg_tasm *t, unsigned core)
 {
-    wg_text all = {0};
+    wg_text all = {0}, name = {0};
     const size_t errors = t->errors;
     wg_tasm_core_text(t, core, &all);
-    t->core[core].elf =
-        all.failed ? NULL : wg_rv_assemble(t->name, wg_text_of(&all), all.size, t->core[core].address, tell, t);
+    wg_textf(&name, "core %s of %s", wg_tasm_core_names[core], t->name);
+    wg_elf *elf = all.failed || name.failed
+                      ? NULL
+                      : wg_rv_assemble(wg_text_of(&name), wg_text_of(&all), all.size, t->core[core].address, tell, t);
+    if (elf)
+        t->out_of_memory |= !wg_elf_name_source(elf, t->name);
+    t->core[core].elf = elf;
+    wg_text_free(&name);
     wg_text_free(&all);
-    t->out_of_memory |= !t->core[core].elf && t->errors == errors;
-    return t->core[core].elf != NULL;
+    t->out_of_memory |= !elf && t->errors == errors;
+    return elf != NULL;
 }

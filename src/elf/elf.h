@@ -45,8 +45,8 @@ typedef struct wg_elf_mark {
 
 /* Opening and closing: <waitgate/tools.h>. */
 /*
- * image.c: without a file: one segment, which begins with the entry. Everything is copied. `name` is that of the image and of its
- * source; marks are in ascending order, the last one of an address counts. NULL: out of memory.
+ * image.c: without a file: one segment, which begins with the entry. Everything is copied. `name` is that of the image, and no file's;
+ * marks are in ascending order, the last one of an address counts. NULL: out of memory.
  */
 wg_elf *wg_elf_make(const char *name, uint32_t address, const void *bytes, size_t count, const wg_elf_symbol *symbol,
                     size_t symbols, const wg_elf_mark *mark, size_t marks);

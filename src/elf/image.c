@@ -79,7 +79,7 @@ bool wg_elf_mark_at(const wg_elf *elf, uint32_t address, wg_elf_line *out)
         return false;
     for (size_t i = elf->marks; i-- > 0;)
         if (elf->mark[i].address <= address) {
-            *out = (wg_elf_line){elf->name, elf->mark[i].line, 0};
+            *out = (wg_elf_line){elf->source ? elf->source : elf->name, elf->mark[i].line, 0};
             return true;
         }
     return false;

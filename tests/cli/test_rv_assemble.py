@@ -167,6 +167,14 @@ def refusals(folder):
 
 
 @test
+def image_has_a_name(folder):
+    """It is no file's: debuggers are not told to read symbols from the program's text."""
+    (folder / "big.tasm").write_text(".core B\n    j .\n.data\n    .zero 2000000\n")
+    said = without_binutils(folder, "run", "big.tasm").stderr
+    assert "core B of big.tasm: " in said, said
+
+
+@test
 def runs(folder):
     """A program with cores runs without the binutils, to the same report."""
     for name in ("core.tasm", "findings/core-stale-l0.tasm", "findings/mop-cfg-read.tasm"):
