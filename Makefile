@@ -2,7 +2,7 @@
 # A thin front for meson and ninja. `make demo` and `make test` install what is missing first (scripts/setup); the other
 # targets say what is missing and how to get it.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all tools tools-test docs demo dist package package-test site test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
+.PHONY: all all-tests tools tools-test docs demo dist package package-test site test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -16,8 +16,12 @@ NEEDED = $(if $(ALL_TARGETS),,$$(ninja -C $(B)/$(1) build.ninja >/dev/null && py
 QUICK = --buildtype=plain -Doptimization=1 -Dc_args=-g1
 
 all: tools
-	@$(call CONFIGURE,$(B),,--buildtype=release -Dwerror=true -Db_lto=false --prefix=$(abspath $(or $(PREFIX),/usr/local)))
+	@$(call CONFIGURE,$(B),,--buildtype=release -Dwerror=true -Db_lto=false --prefix=$(INSTALLED))
 	@$(call NINJA,$(B))
+
+# With tests and benchmarks, even if the first build had none because their libraries were not installed.
+all-tests: tools-test all
+	@grep -q libwgtest $(B)/build.ninja || { meson configure $(B) -Dtests=enabled && $(call NINJA,$(B)); }
 
 setup:
 	@scripts/setup
@@ -54,7 +58,7 @@ clang: tools-test
 
 # Short runs spend more time in the compiler than in the targets: only `make soak` optimises.
 fuzz: tools-test
-	@$(call CONFIGURE,$(B)/fuzz,CC=clang,$(QUICK) -Doptimization=0 -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
+	@$(call CONFIGURE,$(B)/fuzz,CC=clang,$(QUICK) -Doptimization=0 -Dwerror=true -Dfuzz=true -Dtests=disabled -Db_lundef=false)
 	@$(if $(ALL_TARGETS),meson configure $(B)/fuzz -Doptimization=1)
 	@$(call NINJA,$(B)/fuzz,$(call NEEDED,fuzz))
 
@@ -63,22 +67,22 @@ demo: setup
 	@scripts/demo
 
 test: setup-test
-	@$(MAKE) --no-print-directory all sanitize plain fuzz
+	@$(MAKE) --no-print-directory all-tests sanitize plain fuzz
 	@python3 tests/run.py
 
-bench: all
+bench: all-tests
 	@status=0; $(B)/bench/timing || status=1; python3 bench/run.py || status=1; python3 bench/profile.py || status=1; python3 bench/events.py || status=1; python3 bench/cluster.py --page docs/cluster_speed.md || status=1; exit $$status
 
 # The model against what was measured on cards: every row, and the page of the docs.
-silicon: all
+silicon: all-tests
 	@$(B)/bench/silicon --markdown >docs/silicon.md
 	@$(B)/bench/silicon
 
-mutants: all
+mutants: all-tests
 	@python3 tests/mutants.py
 
 soak: ALL_TARGETS = 1
-soak: all sanitize plain thread fuzz
+soak: all-tests sanitize plain thread fuzz
 	@WG_SOAK=1 python3 tests/run.py --soak
 
 format: tools-test
@@ -129,8 +133,10 @@ package-test: package
 	@scripts/setup --package --check
 	@python3 tests/packages/test_packages.py .
 
+# PREFIX is that of this installation alone.
+INSTALLED = $(abspath $(or $(PREFIX),/usr/local))
 install: all
-	@$(if $(PREFIX),meson configure $(B) --prefix=$(abspath $(PREFIX)))
+	@grep -q '"prefix", "value": "$(INSTALLED)"' $(B)/meson-info/intro-buildoptions.json || meson configure $(B) --prefix=$(INSTALLED)
 	@ninja -C $(B) install | tail -n 1
 
 clean:

@@ -5,6 +5,7 @@
  *
  *     explore_runs_per_second   timings of a small program, one process
  *     explore_two_ratio         the same with two processes, relative to one
+ *     explore_two_runs_per_second   the product of both
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,5 +49,6 @@ int main(void)
     qsort(ratio, TRIES, sizeof *ratio, compare);
     printf("explore_runs_per_second %.0f 1/s\n", one[TRIES / 2]);
     printf("explore_two_ratio %.2f x\n", ratio[TRIES / 2]);
+    printf("explore_two_runs_per_second %.0f 1/s\n", one[TRIES / 2] * ratio[TRIES / 2]);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bare_tile.h"
 #include "clock.h"
 #include "backend/matrix.h"
 #include "isa/config_fields.h"
@@ -62,9 +63,7 @@ static double measure(wg_tile *t, uint32_t word, unsigned phases)
 
 static wg_tile *make(wg_arch_id arch, unsigned simd, unsigned format, bool wide, bool integers)
 {
-    wg_tile *t = wg_tile_new();
-    if (!t)
-        exit(1);
+    wg_tile *t = bare_tile();
     t->arch = wg_arch_of(arch);
     t->spec = &t->arch->tensix;
     t->timing = &t->arch->timing[WG_PROFILE_DOCUMENTED];

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bare_tile.h"
 #include "clock.h"
 #include "backend/pack.h"
 #include "backend/unpack.h"
@@ -115,8 +116,8 @@ static void set_packers(wg_tile *t, bool wide, unsigned format, unsigned out)
 
 static wg_tile *make(wg_arch_id arch)
 {
-    wg_tile *t = wg_tile_new();
-    if (!t || !(t->l1 = malloc(wg_arch_of(arch)->tensix.l1_bytes)))
+    wg_tile *t = bare_tile();
+    if (!(t->l1 = malloc(wg_arch_of(arch)->tensix.l1_bytes)))
         exit(1);
     t->arch = wg_arch_of(arch);
     t->spec = &t->arch->tensix;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bare_tile.h"
 #include "clock.h"
 #include "backend/unpack.h"
 #include "isa/config_fields.h"
@@ -50,8 +51,8 @@ static double measure(wg_tile *t, uint32_t word)
 
 static wg_tile *make(wg_arch_id arch, unsigned in, unsigned out, bool to_dst, bool transpose)
 {
-    wg_tile *t = wg_tile_new();
-    if (!t || !(t->l1 = malloc(wg_arch_of(arch)->tensix.l1_bytes)))
+    wg_tile *t = bare_tile();
+    if (!(t->l1 = malloc(wg_arch_of(arch)->tensix.l1_bytes)))
         exit(1);
     t->arch = wg_arch_of(arch);
     t->spec = &t->arch->tensix;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bare_tile.h"
 #include "backend/vector.h"
 
 static double seconds(void)
@@ -46,9 +47,7 @@ static void measure(wg_tile *t, const char *name, uint32_t word, unsigned rounds
 
 int main(void)
 {
-    wg_tile *t = wg_tile_new();
-    if (!t)
-        return 1;
+    wg_tile *t = bare_tile();
     for (unsigned arch = 0; arch < 2; arch++) {
         t->arch = wg_arch_of((wg_arch_id)arch);
         t->simd = (uint8_t)wg_simd_best();

@@ -343,6 +343,32 @@ static void network(const struct wg_silicon *s)
     printf(".\n");
 }
 
+/* Is `b` what `a` is called with " linked" in place of " multicast", of one transaction: the same program, measured again? */
+static bool same_program(const char *a, const char *b)
+{
+    static const char multicast[] = " multicast", linked[] = " linked";
+    const char *at = strstr(a, multicast), *one = strstr(a, " x 1 x ");
+    if (!at || !one || strncmp(a, b, (size_t)(at - a)) != 0)
+        return false;
+    b += at - a;
+    return strncmp(b, linked, sizeof linked - 1) == 0 && strcmp(at + sizeof multicast - 1, b + sizeof linked - 1) == 0;
+}
+
+/* How well the card's own measurements of one program agree where reservations fail. */
+static void repeats(const struct wg_silicon *s)
+{
+    unsigned pairs = 0, near = 0;
+    for (const row *a = s->rows; a < s->rows + s->count; a++)
+        for (const row *b = s->rows; b < s->rows + s->count; b++)
+            if (a->arch == b->arch && strcmp(a->group, "paths") == 0 && same_program(a->name, b->name)) {
+                pairs++;
+                near += fabs(100 * (a->card / b->card - 1)) <= NEAR;
+            }
+    printf("- paths: a linked multicast of one transaction is the same program as an unlinked one. Of %u such programs, each "
+           "measured twice on the card, the two results of %u agree within %.0f %%.\n",
+           pairs, near, NEAR);
+}
+
 static void markdown(const struct wg_silicon *s, const score *sc, unsigned n)
 {
     printf(
@@ -374,6 +400,7 @@ static void markdown(const struct wg_silicon *s, const score *sc, unsigned n)
         printf("%s%s.\n", *l->why ? ": " : "", l->why);
     }
     network(s);
+    repeats(s);
     printf("\n## Off by more than %.0f %%\n\n| Row | Arch | Model | Card | Error | Why "
            "|\n|---|---|---|---|---|---|\n",
            CLOSE);

@@ -24,11 +24,11 @@ typedef struct wg_grid_desc {
     wg_profile profile;
     uint64_t seed;         /* 0: unperturbed; anything else names one repeatable perturbed run */
     bool lockstep;         /* tick every agent in every cycle */
-    bool scalar;           /* scalar code only: no host vector instructions */
     unsigned threads;      /* host threads that compute; 0 or 1: only the caller's. Does not affect results */
     uint32_t harvested;    /* Tensix tiles that are fused off, bit mask: columns x (BH), rows y (WH) of NoC 0 */
     uint64_t dram_limit;   /* maximum host memory for DRAM in bytes; 0: no limit but the chip's DRAM */
     const char *shortcuts; /* as for wg_shortcuts(); NULL: all. Must live as long as the chip */
+    const char *simd;      /* as in wg_device_desc; NULL: the best. Must live as long as the chip */
 } wg_grid_desc;
 
 typedef enum wg_tile_kind {
@@ -87,6 +87,8 @@ WG_API uint64_t wg_grid_cycle(const wg_grid *grid);
 WG_API wg_status wg_grid_advance(wg_grid *grid, uint64_t cycles);
 /* Advances by at most `cycles`; returns earlier when everything is done, hung or told to stop (wg_stop_on() of a tile). */
 WG_API wg_status wg_grid_run(wg_grid *grid, uint64_t cycles, wg_stop *stop);
+/* Perturbs from now on as a chip that was created with this seed; 0: not at all. */
+WG_API wg_status wg_grid_perturb(wg_grid *grid, uint64_t seed);
 /* A hash of all architectural state, equal for equal states whatever the host, threads or observers. */
 WG_API uint64_t wg_grid_state_hash(wg_grid *grid);
 

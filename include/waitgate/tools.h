@@ -46,8 +46,8 @@ WG_API bool wg_elf_source(void *elfs, unsigned core, uint32_t pc, wg_source *out
 WG_API size_t wg_core_disassemble(wg_arch_id arch, uint32_t pc, uint32_t word, char *out, size_t size);
 /*
  * Assembles and links RISC-V assembly, with Tensix mnemonics in it, as in a `.core` section of a .tasm program: its first
- * instruction is at `address`. `name` stands in messages and source lines. It needs the RISC-V binutils, and TMPDIR or /tmp;
- * one thread at a time. NULL: *errors has the messages, as waitgate prints them; wg_free() it. `errors` may be NULL.
+ * instruction is at `address`. `name` stands in messages and source lines. The RISC-V binutils do it, in TMPDIR or
+ * /tmp; where they are not installed, a small assembler without floating point does. One thread at a time. NULL: *errors has the messages, as waitgate prints them; wg_free() it. `errors` may be NULL.
  */
 WG_API wg_elf *wg_core_assemble(wg_arch_id arch, const char *name, const char *source, uint32_t address, char **errors);
 
@@ -124,7 +124,10 @@ typedef struct wg_watch_desc {
     const char *log;
     bool profile; /* wg_watch_profile(), wg_watch_report() */
     bool timeline;
-    bool stats; /* wg_watch_statistics() */
+    bool stats;          /* wg_watch_statistics() */
+    const char *what_if; /* WHAT=FACTOR,… as for `waitgate profile --what-if`: the run has these costs; NULL: its own */
+    const char *from,
+        *to; /* the profile's part of the run, as for --from and --to, of each tile by itself; NULL: all of it */
 } wg_watch_desc;
 /* NULL: there is a sentence in `error`. */
 WG_API wg_watch *wg_watch_begin(const wg_watch_desc *desc, char *error, size_t error_bytes);

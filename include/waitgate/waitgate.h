@@ -68,8 +68,10 @@ typedef struct wg_device_desc {
     wg_profile profile;
     uint64_t seed;         /* 0: unperturbed; anything else names one repeatable perturbed run */
     bool lockstep;         /* tick every agent in every cycle (also: WAITGATE_LOCKSTEP=1 in the CLI) */
-    bool scalar;           /* scalar code only: no host vector instructions */
     const char *shortcuts; /* as for wg_shortcuts(); NULL: all (also: WAITGATE_FAST in the CLI) */
+    /* The highest level of host vector code: "scalar", "avx2", "avx512" or "vnni"; NULL: the best that the host has. Results are the
+     * same (also: WAITGATE_SIMD in the CLI). */
+    const char *simd;
 } wg_device_desc;
 
 /* Why wg_run() returned. */

@@ -2,12 +2,13 @@
 """A chip: the grid of tiles that two NoCs connect, with DRAM."""
 from __future__ import annotations
 
+import html
 from types import TracebackType
 from typing import Any, Callable, Iterable, Optional, Union
 
 from ._library import ffi, lib, names, text
 from ._text import Error, architecture
-from ._tile import _STOPS, _check_mask, _report_desc, _whole, Checks, Hang, Tile
+from ._tile import _STOPS, _check_mask, _explore, _report_desc, _whole, Checks, Hang, Tile, Timing
 from ._watch import Watch, _Path
 
 _KINDS = {value: name for name, value in names("WG_TILE_").items()}
@@ -26,27 +27,26 @@ class Chip:
         status = lib.wg_grid_create(desc, out)
         if status != lib.WG_OK:
             raise Error(text(lib.wg_status_text(status)))
-        self._begin(out[0], None)
+        self._begin(out[0], None, ffi.gc(out[0], lib.wg_grid_destroy))
 
     @classmethod
     def _of_program(cls, program: Any, grid: Any, number: int = 0) -> Chip:
         chip = cls.__new__(cls)
         chip.arch = "wh" if lib.wg_grid_arch(grid) == lib.WG_ARCH_WH else "bh"
-        chip._begin(grid, program)
+        chip._begin(grid, program, program._life)
         chip._number = number
         return chip
 
-    def _begin(self, grid: Any, program: Any) -> None:
+    def _begin(self, grid: Any, program: Any, life: Any) -> None:
+        self._life = life  # what the grid belongs to; a watch and checks keep it until they have ended
         self._grid, self._program = grid, program  # a program advances time itself
         self._number = 0  # of a cluster
         self._tiles: dict[tuple[int, int], Tile] = {}
 
     def close(self) -> None:
         for tile in self._tiles.values():
-            tile._device = None
-        if self._grid and self._program is None:
-            lib.wg_grid_destroy(self._grid)
-        self._grid = None
+            tile.close()
+        self._grid = self._life = None
 
     def __enter__(self) -> Chip:
         return self
@@ -54,10 +54,6 @@ class Chip:
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_grid", None):
-            self.close()
 
     def _ask(self, status: int) -> None:
         if status != lib.WG_OK:
@@ -85,7 +81,7 @@ class Chip:
     def watch(self, *tiles: tuple[int, int], trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = True,
               timeline: bool = False, stats: bool = False) -> Watch:
         """Watches these tiles, (x, y), from now to the end of the `with` block; see Tile.watch()."""
-        watch = Watch(ffi.NULL, self._grid, trace, log, profile, timeline, stats)
+        watch = Watch(ffi.NULL, self._grid, self._life, trace, log, profile, timeline, stats)
         for x, y in tiles:
             self.tile(x, y)
             watch._tile(x, y)
@@ -135,7 +131,41 @@ class Chip:
             if lib.wg_check_tile(out[0], x, y) != lib.WG_OK:
                 lib.wg_check_end(out[0])
                 raise Error(text(lib.wg_grid_error(self._grid)))
-        return Checks(out[0], self._report)
+        return Checks(out[0], self._report, self._life)
+
+    def explore(self, runs: int = 1000, result: Optional[tuple[int, int]] = None, first_seed: int = 1, max_cycles: int = 0,
+                seen: Optional[Callable[[Timing], Optional[bool]]] = None) -> list[Timing]:
+        """As Tile.explore(), for all tiles that have been used: `result` is memory of each, and races between tiles count, too."""
+        if self._program is not None:
+            raise Error("the time of this chip belongs to a program: Program.run()")
+        address, length = result or (0, 0)
+        return _explore(lambda desc, called: self._ask(lib.wg_grid_explore(self._grid, desc, called, ffi.NULL)),
+                        "void *, wg_grid *, const wg_explored *", True,
+                        {"runs": runs, "first_seed": first_seed, "max_cycles": max_cycles, "address": address, "bytes": length}, seen)
+
+    def perturb(self, seed: int) -> None:
+        """From now on as a chip that was made with this seed; 0: undisturbed."""
+        self._ask(lib.wg_grid_perturb(self._grid, seed))
+
+    def _used(self) -> list[tuple[int, int]]:
+        columns, rows = self.shape
+        return [(x, y) for y in range(rows) for x in range(columns) if lib.wg_grid_peek(self._grid, x, y)]
+
+    def __repr__(self) -> str:
+        if not self._grid:
+            return "<Chip, closed>"
+        return f"<Chip {self.arch} at cycle {self.cycle}, tiles in use: {len(self._used())}>"
+
+    def _repr_html_(self) -> str:
+        """A map, tiles in use in bold; then what each of these waits for."""
+        if not self._grid:
+            return "<p>This chip is closed.</p>"
+        used, (columns, rows) = self._used(), self.shape
+        lines = "".join("<tr>" + "".join(
+            f"<td title=\"{x}-{y}\">{'<b>' * ((x, y) in used)}{self.kind(x, y)}{'</b>' * ((x, y) in used)}</td>"
+            for x in range(columns)) + "</tr>" for y in range(rows))
+        return (f"<p>{html.escape(repr(self)[1:-1])}</p><table style=\"font-size: smaller\">{lines}</table>"
+                + (f"<pre>{html.escape(self.hang_report())}</pre>" if used else ""))
 
     def advance(self, cycles: int) -> None:
         if self._program is not None:

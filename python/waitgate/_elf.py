@@ -24,7 +24,7 @@ class Elf:
 
     @classmethod
     def assemble(cls, source: str, address: int = 0x10000, arch: str = "bh", name: str = "core.s") -> Elf:
-        """From RISC-V assembly with Tensix mnemonics in it. It needs the RISC-V binutils."""
+        """From RISC-V assembly with Tensix mnemonics in it."""
         errors = ffi.new("char **")
         handle = lib.wg_core_assemble(architecture(arch), name.encode(), source.encode(), address, errors)
         if not handle:

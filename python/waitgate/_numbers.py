@@ -2,7 +2,7 @@
 """Arrays as stored in L1 and Dst."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -87,14 +87,19 @@ def encode(array: npt.ArrayLike, kind: str, tilized: bool = False) -> bytes:
     return bytes(out)
 
 
-def encoded_size(kind: str, shape: tuple[int, ...], tilized: bool = False) -> int:
+Shape = Union[int, tuple[int, ...]]  # an int: of a row
+
+
+def encoded_size(kind: str, shape: Shape, tilized: bool = False) -> int:
     """The number of bytes that an array of this shape takes."""
     return len(encode(np.zeros(shape, np.float32), kind, tilized))
 
 
-def decode(data: bytes, kind: str, shape: tuple[int, ...], tilized: bool = False) -> npt.NDArray[Any]:
+def decode(data: bytes, kind: str, shape: Shape, tilized: bool = False) -> npt.NDArray[Any]:
     """The inverse of encode(): float32, or for int32, uint32 and sm32 integers of 32 bits."""
     _known(kind)
+    if isinstance(shape, int):
+        shape = (shape,)
     if len(shape) == 1:
         row: npt.NDArray[Any] = decode(data, kind, (1, shape[0]), tilized)[0]
         return row

@@ -37,6 +37,7 @@ class Program:
             message = text(errors[0])
             lib.wg_free(errors[0])
             raise Error(message.strip())
+        self._life = ffi.gc(self._handle, lib.wg_program_close)
         self._words = words
         self._tile: Optional[Tile] = None
         self._chips: list[Chip] = []
@@ -115,18 +116,14 @@ class Program:
     def close(self) -> None:
         if self._handle:
             if self._tile is not None:
-                self._tile._device = None
+                self._tile.close()
             for chip in self._chips:
                 chip.close()
-            lib.wg_program_close(self._handle)
-        self._handle = None
+        self._handle = self._life = None
 
     def __enter__(self) -> Program:
         return self
 
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
-        self.close()
-
-    def __del__(self) -> None:
         self.close()

@@ -71,7 +71,7 @@ class Event:
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """The end of a run under one timing, and its differences from the unperturbed run (number 0)."""
+    """The end of a run under one timing, and its differences from the unperturbed run (number 0). A delay of a chip's run has @X-Y."""
     number: int
     seed: int
     delay: str  # a single delay, "": none
@@ -84,6 +84,33 @@ class Timing:
     @property
     def differs(self) -> bool:
         return self.memory or self.findings or self.stops
+
+
+def _explore(call: Callable[[Any, Any], None], parameters: str, of_chip: bool, values: dict[str, int],
+             seen: Optional[Callable[[Timing], Optional[bool]]]) -> list[Timing]:
+    """Calls wg_explore() or wg_grid_explore(), and collects the timings that differ."""
+    differing: list[Timing] = []
+    failure: list[BaseException] = []
+
+    @ffi.callback(f"bool({parameters})")
+    def called(_: Any, __: Any, r: Any) -> bool:
+        delay = f"{text(lib.wg_site_name(r.delay.site))}:{text(lib.wg_agent_name(r.delay.agent))}:{r.delay.event}:" \
+                f"{r.delay.cycles}{f'@{r.x}-{r.y}' if of_chip else ''}" if r.delay else ""
+        timing = Timing(int(r.number), int(r.seed), delay, int(r.cycles), _STOPS[r.ended], r.memory, r.findings, r.stops)
+        if timing.differs:
+            differing.append(timing)
+        try:
+            return seen is None or seen(timing) is not False
+        except BaseException as e:  # it must not propagate through the library
+            failure.append(e)
+            return False
+
+    desc = ffi.new("wg_explore_desc *", values)
+    desc.struct_size = ffi.sizeof("wg_explore_desc")
+    call(desc, called)
+    if failure:
+        raise failure[0]
+    return differing
 
 
 def core_index(core: Core) -> int:
@@ -129,7 +156,7 @@ class Tile:
         status = lib.wg_create(desc, out)
         if status != lib.WG_OK:
             raise Error(text(lib.wg_status_text(status)))
-        self._begin(out[0], owner=None)
+        self._begin(out[0], None, ffi.gc(out[0], lib.wg_destroy))
 
     @classmethod
     def _of_program(cls, program: Any, device: Any, arch: str) -> Tile:
@@ -142,11 +169,12 @@ class Tile:
     def _of_chip(cls, chip: Any, device: Any, arch: str) -> Tile:
         tile = cls.__new__(cls)
         tile.arch = arch
-        tile._begin(device, owner=chip)
+        tile._begin(device, chip, chip._life)
         return tile
 
-    def _begin(self, device: Any, owner: Any) -> None:
+    def _begin(self, device: Any, owner: Any, life: Any) -> None:
         self._device, self._owner = device, owner
+        self._life = life  # what the device belongs to; a watch and checks keep it until they have ended
         self._elfs = ffi.new("wg_elf *[]", len(CORES))
         self._source: tuple[Any, Any] = ffi.addressof(lib, "wg_elf_source"), self._elfs
         self._clock: Any = None  # the program that advances time
@@ -158,9 +186,7 @@ class Tile:
     # Life cycle.
 
     def close(self) -> None:
-        if self._device and self._owner is None:
-            lib.wg_destroy(self._device)
-        self._device = None
+        self._device = self._life = None
 
     def __enter__(self) -> Tile:
         return self
@@ -168,10 +194,6 @@ class Tile:
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_device", None) is not None:
-            self.close()
 
     @property
     def _dev(self) -> Any:
@@ -277,7 +299,7 @@ class Tile:
     def write(self, address: int, data: Union[bytes, bytearray, memoryview]) -> None:
         self._ask(lib.wg_write(self._dev, address, ffi.from_buffer(data), len(data)))
 
-    def read_array(self, address: int, kind: str, shape: tuple[int, ...], tilized: bool = False) -> npt.NDArray[Any]:
+    def read_array(self, address: int, kind: str, shape: _numbers.Shape, tilized: bool = False) -> npt.NDArray[Any]:
         """Reads numbers from L1: float32, or for int32, uint32 and sm32 integers of 32 bits."""
         return _numbers.decode(self.read(address, _numbers.encoded_size(kind, shape, tilized)), kind, shape, tilized)
 
@@ -344,14 +366,14 @@ class Tile:
         """Watches for races (race), memory, init, sync; call it before programs are loaded. Default: race."""
         out = ffi.new("wg_check **")
         self._ask(lib.wg_check_begin(self._dev, _check_mask(checks), out))
-        return Checks(out[0], self._report)
+        return Checks(out[0], self._report, self._life)
 
     def watch(self, trace: Optional[_Path] = None, log: Optional[_Path] = None, profile: bool = False,
               timeline: bool = False, stats: bool = False) -> Watch:
         """A trace and a log as files (their names give the format), a profile, a timeline, statistics of the run from now on."""
         if self._owner is not None and self._clock is None:
             raise Error("a tile of a chip is watched with the chip: Chip.watch()")
-        watch = Watch(self._dev, ffi.NULL, trace, log, profile, timeline, stats)
+        watch = Watch(self._dev, ffi.NULL, self._life, trace, log, profile, timeline, stats)
         self._watched_by(watch, 0, 0)
         return watch
 
@@ -403,29 +425,9 @@ class Tile:
         """
         self._alone()
         address, length = result or (0, 0)
-        differing: list[Timing] = []
-        failure: list[BaseException] = []
-
-        @ffi.callback("bool(void *, wg_device *, const wg_explored *)")
-        def called(_: Any, __: Any, r: Any) -> bool:
-            delay = f"{text(lib.wg_site_name(r.delay.site))}:{text(lib.wg_agent_name(r.delay.agent))}:{r.delay.event}:" \
-                    f"{r.delay.cycles}" if r.delay else ""
-            timing = Timing(int(r.number), int(r.seed), delay, int(r.cycles), _STOPS[r.ended], r.memory, r.findings, r.stops)
-            if timing.differs:
-                differing.append(timing)
-            try:
-                return seen is None or seen(timing) is not False
-            except BaseException as e:  # it must not propagate through the library
-                failure.append(e)
-                return False
-
-        desc = ffi.new("wg_explore_desc *", {"runs": runs, "first_seed": first_seed, "max_cycles": max_cycles, "address": address,
-                                             "bytes": length})
-        desc.struct_size = ffi.sizeof("wg_explore_desc")
-        self._ask(lib.wg_explore(self._dev, desc, called, ffi.NULL))
-        if failure:
-            raise failure[0]
-        return differing
+        return _explore(lambda desc, called: self._ask(lib.wg_explore(self._dev, desc, called, ffi.NULL)),
+                        "void *, wg_device *, const wg_explored *", False,
+                        {"runs": runs, "first_seed": first_seed, "max_cycles": max_cycles, "address": address, "bytes": length}, seen)
 
     # Copies.
 
@@ -461,20 +463,29 @@ def _check_mask(checks: Sequence[str]) -> int:
 class Checks:
     """The race detector and the other checks of a tile, or of tiles of a chip."""
 
-    def __init__(self, handle: Any, report: Callable[[Callable[[Any, Any, int], int], str], str]):
-        self._handle, self._report = handle, report
+    def __init__(self, handle: Any, report: Callable[[Callable[[Any, Any, int], int], str], str], life: Any):
+        self._handle, self._report, self._life = handle, report, life
+
+    @property
+    def _open(self) -> Any:
+        if not self._handle:
+            raise Error("the checks have ended; ask for reports before that, within the `with` block")
+        return self._handle
 
     def count(self, severity: str = "warning") -> int:
         """The number of reports of at least this severity so far."""
-        return int(lib.wg_check_count(self._handle, names("WG_SEVERITY_")[severity]))
+        return int(lib.wg_check_count(self._open, names("WG_SEVERITY_")[severity]))
 
     def report(self, form: str = "text") -> str:
-        return self._report(lambda desc, room, size: int(lib.wg_check_report(self._handle, desc, room, size)), form)
+        return self._report(lambda desc, room, size: int(lib.wg_check_report(self._open, desc, room, size)), form)
 
     def close(self) -> None:
         if self._handle:
             lib.wg_check_end(self._handle)
-        self._handle = None
+        self._handle = self._life = None
+
+    def __del__(self) -> None:
+        self.close()
 
     def __enter__(self) -> Checks:
         return self

@@ -19,7 +19,7 @@ class Watch:
     """The result of Tile.profile(), Tile.watch() and Chip.watch(). It lasts until the end of its `with` block, or
     close()."""
 
-    def __init__(self, device: Any, grid: Any, trace: Optional[_Path], log: Optional[_Path], profile: bool, timeline: bool,
+    def __init__(self, device: Any, grid: Any, life: Any, trace: Optional[_Path], log: Optional[_Path], profile: bool, timeline: bool,
                  stats: bool):
         kept = [ffi.new("char[]", os.fsencode(path)) if path is not None else ffi.NULL for path in (trace, log)]
         desc = ffi.new("wg_watch_desc *", {"device": device, "grid": grid, "title": ffi.NULL, "trace": kept[0], "log": kept[1],
@@ -28,10 +28,15 @@ class Watch:
         self._room, self._profiled, self._timeline = ffi.new("char[]", 1024), profile, timeline
         self._elfs: list[Elf] = []
         self._ended = False
+        self._life = life  # of the device or chip, which must outlive the watch
         self._handle = lib.wg_watch_begin(desc, self._room, len(self._room))
         if not self._handle:
             raise Error(text(self._room))
-        self._handle = ffi.gc(self._handle, lib.wg_watch_free)
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            lib.wg_watch_free(self._handle)
+        self._handle = self._life = None
 
     def _ask(self, right: bool) -> None:
         if not right:

@@ -1,42 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The playground: an editor beside the command line of Waitgate, which module.js contains as WebAssembly. Everything happens in
- * the page; nothing is sent anywhere.
+ * The playground: an editor beside the command line of Waitgate, which module.js contains as WebAssembly. It runs in a worker
+ * (worker.js). Everything happens in the browser; nothing is sent anywhere.
  */
 'use strict';
 
-const MOST_CYCLES = 1000000; // a program that runs longer would hold up the page
+const MOST_CYCLES = 100000000; // some seconds
 const element = id => document.getElementById(id);
 const source = element('source');
-let play = null;             // the module's functions, once it is there
-let debugged = null;         // the program that the debugger has open: name, architecture and text
-let shown = '';              // the program of which the report is shown
+let shown = '';   // the program of which the report is shown
 
-// ---- The module ----
+// ---- The worker ----
 
-function functions(module) {
-  return {
-    files: module.FS,
-    command: module.cwrap('play_command', 'number', ['string']),
-    output: module.cwrap('play_output', 'string', []),
-    complaint: module.cwrap('play_complaint', 'string', []),
-    debugBegin: module.cwrap('play_debug_begin', 'number', ['string']),
-    debug: module.cwrap('play_debug', null, ['string']),
-    cycle: module.cwrap('play_cycle', 'number', []),
+let worker = null;
+let asked = 0;             // questions so far; the number of the last one
+const waiting = new Map(); // those without an answer: what to do with it
+let since = 0;             // when the first of them was asked
+
+function start() {
+  worker = new Worker(URL.createObjectURL(new Blob([moduleSource], {type: 'text/javascript'})));
+  worker.onmessage = ({data}) => settle(data.id, data);
+  worker.onerror = event => {
+    for (const id of [...waiting.keys()])
+      settle(id, {failed: event.message || 'the module does not start'});
   };
 }
 
-function name() { return examples[element('example').value]?.name ?? 'program.tasm'; }
-
-function command(words) {
-  play.files.writeFile(name(), source.value);
-  const from = performance.now();
-  const status = play.command([...words, '--arch', element('arch').value, name()].join('\n'));
-  element('status').textContent = `status ${status}, ${Math.round(performance.now() - from)} ms`;
-  return status;
+function settle(id, answer) {
+  const resolve = waiting.get(id);
+  waiting.delete(id);
+  if (!waiting.size)
+    element('stop').disabled = true;
+  document.body.dataset.busy = waiting.size;
+  resolve?.(answer);
 }
 
+/* Asks the worker; undefined if the answer is of no use: the program was stopped, or the question has failed. */
+async function ask(what, more) {
+  const id = ++asked;
+  if (!waiting.size)
+    since = performance.now();
+  const answer = await new Promise(resolve => {
+    waiting.set(id, resolve);
+    document.body.dataset.busy = waiting.size;
+    element('stop').disabled = false;
+    worker.postMessage({id, what, program: program(), ...more});
+  });
+  if (answer.stopped)
+    element('status').textContent = 'stopped';
+  else if (answer.failed)
+    element('status').textContent = `it failed: ${answer.failed}`;
+  else
+    return answer;
+  return undefined;
+}
+
+/* Ends the worker in the middle of what it does; a new one takes its place. */
+function stop() {
+  worker.terminate();
+  start();
+  for (const id of [...waiting.keys()])
+    settle(id, {stopped: true});
+}
+
+setInterval(() => {
+  const seconds = Math.floor((performance.now() - since) / 1000);
+  if (waiting.size && seconds >= 1)
+    element('status').textContent = `running, ${seconds} s …`;
+}, 200);
+
 // ---- Results ----
+
+function name() { return examples[element('example').value]?.name ?? 'program.tasm'; }
+function program() { return {name: name(), arch: element('arch').value, source: source.value}; }
+function key() { return Object.values(program()).join('\n'); }
 
 function select(tab) {
   for (const button of document.querySelectorAll('[role=tab]'))
@@ -46,14 +83,18 @@ function select(tab) {
   if (tab === 'report')
     showReport();
   if (tab === 'machine')
-    openDebugger();
+    obey('');
 }
 
-function show(words) {
-  command([...words, '--max-cycles', String(MOST_CYCLES)]);
-  element('text').textContent = play.output() + play.complaint();
+async function show(words) {
+  const wanted = key();
+  const said = await ask('command', {words: [...words, '--max-cycles', String(MOST_CYCLES)]});
+  if (!said || wanted !== key())
+    return; // the text has changed meanwhile
+  element('status').textContent = `status ${said.status}, ${said.ms} ms`;
+  element('text').textContent = said.text;
   select('text');
-  mark(linesIn(element('text').textContent, /^(?!\s+cycle )/)); // not those that merely passed
+  mark(linesIn(said.text, /^(?!\s+cycle )/)); // not those that merely passed
 }
 
 /* The program's lines that a text names, on lines of its own that match `where`. */
@@ -62,53 +103,33 @@ function linesIn(text, where) {
   return text.split('\n').filter(line => where.test(line)).flatMap(line => [...line.matchAll(named)].map(m => +m[1]));
 }
 
-function key() { return [name(), element('arch').value, source.value].join('\n'); }
-
-function showReport() {
-  if (shown === key())
+async function showReport() {
+  const wanted = key();
+  if (shown === wanted)
     return;
-  const file = '/report.html';
-  const there = () => play.files.analyzePath(file).exists;
-  if (there())
-    play.files.unlink(file);
-  command(['report', '-o', file, '--max-cycles', String(MOST_CYCLES)]);
-  if (there()) {
-    play.files.chmod(file, 0o644); // the module's C library has a umask of 0777
-    element('report').srcdoc = play.files.readFile(file, {encoding: 'utf8'});
-  } else {
-    element('report').srcdoc = `<pre>${play.complaint().replace(/[<&]/g, c => ({'<': '&lt;', '&': '&amp;'})[c])}</pre>`;
-  }
-  shown = key();
+  const said = await ask('report', {words: ['--max-cycles', String(MOST_CYCLES)]});
+  if (!said || wanted !== key())
+    return;
+  element('status').textContent = `status ${said.status}, ${said.ms} ms`;
+  element('report').srcdoc = said.page ?? `<pre>${said.text.replace(/[<&]/g, c => ({'<': '&lt;', '&': '&amp;'})[c])}</pre>`;
+  shown = wanted;
 }
 
 // ---- The debugger ----
 
-function openDebugger() {
-  if (debugged === key())
+/* A command of the debugger; '': only shows the state. */
+async function obey(line) {
+  const wanted = key();
+  const said = await ask('debug', {line, key: wanted});
+  if (!said || wanted !== key())
     return;
-  play.files.writeFile(name(), source.value);
-  debugged = play.debugBegin(['debug', '--arch', element('arch').value, name()].join('\n')) ? key() : null;
-  element('answer').textContent = debugged ? '' : play.complaint();
-  showState();
-}
-
-function obey(line) {
-  openDebugger();
-  if (!debugged)
+  if (line || !said.open)
+    element('answer').textContent = said.answer;
+  if (!said.open)
     return;
-  play.debug(line);
-  element('answer').textContent = `> ${line}\n${play.output()}${play.complaint()}`;
-  showState();
-}
-
-function showState() {
-  if (!debugged)
-    return;
-  element('cycle').textContent = `cycle ${play.cycle()}`;
-  play.debug('state');
-  const state = play.output();
-  element('state').textContent = state;
-  mark(linesIn(state, /at the gate/));
+  element('cycle').textContent = `cycle ${said.cycle}`;
+  element('state').textContent = said.state;
+  mark(linesIn(said.state, /at the gate/));
 }
 
 // ---- The editor ----
@@ -190,6 +211,7 @@ element('run').onclick = () => show(['run', '--timeline']);
 element('check').onclick = () => show(['check']);
 element('profile').onclick = () => show(['profile']);
 element('share').onclick = share;
+element('stop').onclick = stop;
 element('example').onchange = event => {
   if (changed && !confirm('Replace your program by the example?')) {
     event.target.value = current;
@@ -218,7 +240,5 @@ element('prompt').onsubmit = event => {
 fillExamples();
 fromAddress();
 addEventListener('hashchange', () => { fromAddress(); show(['run', '--timeline']); });
-createPlayground().then(module => {
-  play = functions(module);
-  show(['run', '--timeline']);
-}, reason => { element('status').textContent = `the module does not start: ${reason}`; });
+start();
+show(['run', '--timeline']);

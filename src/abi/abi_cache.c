@@ -194,7 +194,7 @@ static const build *search(wg_abi_cache *c, const wg_device *dev, unsigned core,
     return best;
 }
 
-wg_elf *wg_abi_cache_find(wg_abi_cache *c, const wg_device *dev, unsigned core, uint32_t pc, uint32_t *address)
+bool wg_abi_cache_find(wg_abi_cache *c, const wg_device *dev, unsigned core, uint32_t pc, wg_abi_found *out)
 {
     wg_metal_launched m;
     const bool launched = wg_metal_read_launch(dev->arch->id, NULL, dev->tile->l1, dev->tile->spec->l1_bytes, &m) &&
@@ -207,7 +207,7 @@ wg_elf *wg_abi_cache_find(wg_abi_cache *c, const wg_device *dev, unsigned core, 
         b = search(c, dev, core, pc, launched ? &m : NULL);
     }
     if (!b)
-        return NULL;
-    *address = launched ? b->code.link_address + (pc - m.kernel[core].address) : pc;
-    return b->elf;
+        return false;
+    *out = (wg_abi_found){b->elf, b->path, launched ? b->code.link_address + (pc - m.kernel[core].address) : pc};
+    return true;
 }

@@ -27,7 +27,14 @@ typedef struct wg_abi_cache wg_abi_cache;
 /* `elf` has to stay. NULL: no memory. */
 wg_abi_cache *wg_abi_cache_open(const char *folder, const wg_abi_elf *elf);
 void wg_abi_cache_close(wg_abi_cache *c);
-/* The file that a core of a tile executes at pc, and where in the file that is; NULL: none of them. */
-wg_elf *wg_abi_cache_find(wg_abi_cache *c, const wg_device *dev, unsigned core, uint32_t pc, uint32_t *address);
+/* A file, and an address in it. */
+typedef struct wg_abi_found {
+    wg_elf *elf;
+    const char *path; /* as it was opened */
+    uint32_t address;
+} wg_abi_found;
+
+/* The file that a core of a tile executes at pc, and where in the file that is. False: none of them. */
+bool wg_abi_cache_find(wg_abi_cache *c, const wg_device *dev, unsigned core, uint32_t pc, wg_abi_found *out);
 
 #endif

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <waitgate/debug.h>
 
+#include "machine/device.h"
+
 struct wg_abi_gdb {
     wg_grid *grid;
     wg_abi_code code;   /* of no tile */
@@ -80,6 +82,20 @@ static bool any_tile(const wg_abi_gdb *g)
     return false;
 }
 
+static void offer(void *server, const char *path, uint32_t address) { wg_gdb_symbols(server, path, address); }
+
+/* gdb reads the symbols of the files that WAITGATE_ELF names, and of what the cores execute at the moment. */
+static void offer_symbols(wg_abi_gdb *g)
+{
+    wg_abi_symbols_named(g->code.symbols, offer, g->server);
+    for (unsigned y = 0; y < wg_grid_height(g->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(g->grid); x++) {
+            wg_device *dev = wg_grid_peek(g->grid, x, y);
+            if (dev && dev->tile->spec->kind == WG_TILE_TENSIX)
+                wg_abi_symbols_executed(g->code.symbols, dev, offer, g->server);
+        }
+}
+
 /* Accepts a connection, once there is a tile to inspect. */
 static bool somebody(wg_abi_gdb *g)
 {
@@ -100,8 +116,10 @@ static bool somebody(wg_abi_gdb *g)
                                 .user = g,
                                 .source = g->code.symbols ? wg_abi_symbols_source : NULL,
                                 .source_user = &g->code};
-    if (wg_debug_open(&desc, &g->d) == WG_OK && wg_gdb_open(g->d, g->line, g->line, &g->server) == WG_OK)
+    if (wg_debug_open(&desc, &g->d) == WG_OK && wg_gdb_open(g->d, g->line, g->line, &g->server) == WG_OK) {
+        offer_symbols(g);
         return true;
+    }
     hang_up(g);
     return false;
 }

@@ -68,17 +68,6 @@ static void made(void *user, wg_device *dev, unsigned x, unsigned y)
     g->failed |= !g->sites[number] || wg_observe(dev, WG_SITES_EVENTS, wg_sites_event, g->sites[number], NULL) != WG_OK;
 }
 
-/* Codes and places of findings, without times and counts. */
-static uint64_t hash_findings(const wg_device *dev)
-{
-    uint64_t h = 0;
-    for (size_t i = 0; i < wg_finding_count(dev); i++) {
-        const wg_finding *f = wg_finding_at(dev, i);
-        h += wg_outcome_mix(wg_outcome_mix(wg_outcome_mix(1, f->code), f->agent), f->has_pc ? f->pc : 0);
-    }
-    return h;
-}
-
 /* May two values of a word be times, of which one is later by the delay? */
 static bool maybe_time(const grader *g, uint32_t a, uint32_t b)
 {
@@ -131,7 +120,7 @@ static void inspect(grader *g, wg_grid *grid, purpose why, wg_outcome *out)
         else
             out->memory = wg_outcome_mix(out->memory, wg_outcome_l1(dev));
         out->others = wg_outcome_registers(dev, out->others);
-        out->findings = wg_outcome_mix(out->findings, hash_findings(dev));
+        out->findings = wg_outcome_mix(out->findings, wg_findings_hash(dev));
     }
     out->cycles = wg_grid_cycle(grid);
     out->valid = true;

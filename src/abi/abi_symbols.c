@@ -23,6 +23,7 @@ struct wg_abi_symbols {
     struct {
         unsigned core;
         wg_elf *elf;
+        char *path;
     } file[MOST_FILES];
 };
 
@@ -83,6 +84,7 @@ static bool add(wg_abi_symbols *s, char *file, char *error, size_t bytes)
     if (!elf)
         return false;
     s->file[s->files].core = core;
+    s->file[s->files].path = strdup(file);
     s->file[s->files++].elf = elf;
     return true;
 }
@@ -118,8 +120,10 @@ wg_abi_symbols *wg_abi_symbols_open(const char *list, char *error, size_t bytes)
 
 void wg_abi_symbols_close(wg_abi_symbols *s)
 {
-    for (unsigned i = 0; s && i < s->files; i++)
+    for (unsigned i = 0; s && i < s->files; i++) {
         s->elf.close(s->file[i].elf);
+        free(s->file[i].path);
+    }
     if (s)
         wg_abi_cache_close(s->cache);
     if (s && s->library)
@@ -137,7 +141,37 @@ bool wg_abi_symbols_searches(const wg_abi_symbols *s) { return s && s->cache; }
 
 wg_elf *wg_abi_symbols_find(wg_abi_symbols *s, const wg_device *dev, unsigned core, uint32_t pc, uint32_t *address)
 {
-    return s && s->cache && dev ? wg_abi_cache_find(s->cache, dev, core, pc, address) : NULL;
+    wg_abi_found found;
+    if (!s || !s->cache || !dev || !wg_abi_cache_find(s->cache, dev, core, pc, &found))
+        return NULL;
+    *address = found.address;
+    return found.elf;
+}
+
+/* `offset`: of where the code is executed from where it was linked. */
+static void name(const wg_abi_symbols *s, const wg_elf *elf, const char *path, uint32_t offset, wg_abi_path_fn *each, void *user)
+{
+    char *whole = path ? realpath(path, NULL) : NULL;
+    if (whole && s->elf.segments(elf))
+        each(user, whole, s->elf.segment_at(elf, 0)->address + offset);
+    free(whole);
+}
+
+void wg_abi_symbols_named(const wg_abi_symbols *s, wg_abi_path_fn *each, void *user)
+{
+    for (unsigned i = 0; s && i < s->files; i++)
+        name(s, s->file[i].elf, s->file[i].path, 0, each, user);
+}
+
+void wg_abi_symbols_executed(const wg_abi_symbols *s, wg_device *dev, wg_abi_path_fn *each, void *user)
+{
+    for (unsigned core = 0; s && s->cache && core < WG_CORES; core++) {
+        wg_core_info info;
+        wg_abi_found found;
+        if (wg_core_state(dev, (wg_core_id)core, &info) == WG_OK && !info.in_reset &&
+            wg_abi_cache_find(s->cache, dev, core, info.pc, &found))
+            name(s, found.elf, found.path, info.pc - found.address, each, user);
+    }
 }
 
 static bool source_in(wg_abi_symbols *s, wg_elf *elf, uint32_t pc, wg_source *out)

@@ -27,6 +27,11 @@ void wg_abi_symbols_each(wg_abi_symbols *s, void (*each)(void *user, unsigned co
 struct wg_device;
 struct wg_elf *wg_abi_symbols_find(wg_abi_symbols *s, const struct wg_device *dev, unsigned core, uint32_t pc,
                                    uint32_t *address);
+/* Absolute paths of files, and where each one's first segment is: of those without folders, and of those in a folder that the cores of a
+ * Tensix tile execute now. */
+typedef void wg_abi_path_fn(void *user, const char *path, uint32_t address);
+void wg_abi_symbols_named(const wg_abi_symbols *s, wg_abi_path_fn *each, void *user);
+void wg_abi_symbols_executed(const wg_abi_symbols *s, struct wg_device *dev, wg_abi_path_fn *each, void *user);
 bool wg_abi_symbols_searches(const wg_abi_symbols *s); /* is there a folder? */
 /* Symbols of the code in one tile: the `user` of the functions below. `symbols` may be NULL. */
 typedef struct wg_abi_code {

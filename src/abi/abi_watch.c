@@ -27,6 +27,7 @@ struct wg_abi_watch {
     wg_grid *grid;
     wg_abi_symbols *symbols;
     const char *profile_path, *report_path;
+    bool stays; /* the library: tiles refer to its tables */
     unsigned unwatched;
     char why[256]; /* the first tile that is not watched */
 };
@@ -73,13 +74,13 @@ static wg_elf *find_elf(void *user, unsigned x, unsigned y, wg_core_id core, uin
 
 static void close_library(wg_abi_watch *w)
 {
-    if (w->library)
+    if (w->library && !w->stays)
         dlclose(w->library);
     free(w);
 }
 
-wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const char *trace, const char *profile, const char *report,
-                                 wg_abi_symbols *symbols, char *error, size_t bytes)
+wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const wg_abi_watched *wanted, wg_abi_symbols *symbols, char *error,
+                                 size_t bytes)
 {
     wg_abi_watch *w = calloc(1, sizeof *w);
     char trace_name[4096];
@@ -98,15 +99,19 @@ wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const char *trace, const char *p
         close_library(w);
         return NULL;
     }
-    if (trace)
-        name_of(trace, trace_name, sizeof trace_name);
+    if (wanted->trace)
+        name_of(wanted->trace, trace_name, sizeof trace_name);
     const wg_watch_desc desc = {.struct_size = sizeof desc,
                                 .grid = grid,
                                 .title = "the host's run",
-                                .trace = trace ? trace_name : NULL,
-                                .profile = profile || report};
-    w->profile_path = profile;
-    w->report_path = report;
+                                .trace = wanted->trace ? trace_name : NULL,
+                                .profile = wanted->profile || wanted->report,
+                                .what_if = wanted->what_if,
+                                .from = wanted->from,
+                                .to = wanted->to};
+    w->profile_path = wanted->profile;
+    w->report_path = wanted->report;
+    w->stays = wanted->what_if;
     if (!(w->watch = w->begin(&desc, error, bytes))) {
         close_library(w);
         return NULL;

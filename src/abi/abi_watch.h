@@ -12,11 +12,16 @@
 typedef struct wg_abi_watch wg_abi_watch;
 
 /*
- * Files; NULL: not requested. In each name %p is the process id; a profile whose name ends in .json is JSON. NULL, with
- * a message in `error`, on failure.
+ * Files; NULL: not requested. In each name %p is the process id; a profile whose name ends in .json is JSON. The others are as
+ * in wg_watch_desc.
  */
-wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const char *trace, const char *profile, const char *report,
-                                 wg_abi_symbols *symbols, char *error, size_t bytes);
+typedef struct wg_abi_watched {
+    const char *trace, *profile, *report;
+    const char *what_if, *from, *to;
+} wg_abi_watched;
+/* NULL, with a message in `error`, on failure. */
+wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const wg_abi_watched *wanted, wg_abi_symbols *symbols, char *error,
+                                 size_t bytes);
 /* A tile has been created. */
 void wg_abi_watch_made(wg_abi_watch *watch, unsigned x, unsigned y);
 /* Writes the files; call it before the grid is destroyed. False, with a sentence in `error`, if that fails. */

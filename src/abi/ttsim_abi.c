@@ -21,6 +21,8 @@
  *     WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise (default: the verdict, to standard error)
  *     WAITGATE_TRACE=FILE            a trace (.json, .pftrace, .zst), WAITGATE_COST_PROFILE=FILE what each line cost (text, or .json),
  *                                    WAITGATE_REPORT=FILE the page of `waitgate report`; of every tile, written likewise
+ *     WAITGATE_PROFILE_FROM, _TO     the part of the run for these, of each tile by itself: a cycle, ADDR=VALUE or a symbol
+ *     WAITGATE_WHAT_IF=LIST          the run has these costs: WHAT=FACTOR, as for `waitgate profile --what-if`
  *     WAITGATE_CLUSTER=NAME|FILE     several chips: a topology (p300, t3000 …), or a cluster descriptor (default:
  *                                    cluster_descriptor.yaml beside the library). Names of files then have %c, the chip's number
  *     WAITGATE_GDB=PORT              gdb may connect to this port of the loopback address (0: any) and stops the run between two cycles,
@@ -47,14 +49,13 @@
 #include "abi/abi_cluster.h"
 #include "abi/abi_gdb.h"
 #include "abi/abi_hang.h"
-#include "abi/abi_riscv.h"
 #include "abi/abi_signals.h"
 #include "abi/abi_watch.h"
 #include "chip/card.h"
 #include "explain/race.h"
 #include "machine/device.h"
+#include "num/simd.h"
 #include "text/finding_words.h"
-#include "text/rvdis.h"
 
 #ifndef WG_TTSIM_ARCH
 #define WG_TTSIM_ARCH WG_ARCH_BH
@@ -302,6 +303,18 @@ static const char *shortcuts_from(bool *bad)
     return NULL;
 }
 
+/* WAITGATE_SIMD, if this host has the level. */
+static const char *simd_from(bool *bad)
+{
+    const char *text = getenv("WAITGATE_SIMD");
+    wg_simd level;
+    if (wg_simd_parse(text, &level))
+        return text;
+    say("WAITGATE_SIMD: `%s` is no level of this host, whose best is %s; that is used", text, wg_simd_name(level));
+    *bad = true;
+    return NULL;
+}
+
 static bool host_read(void *user, uint64_t address, void *to, size_t bytes)
 {
     (void)user;
@@ -369,14 +382,19 @@ static const char *file_of(const chip *c, unsigned k) { return c->file[k][0] ? c
 
 static void begin_watch(chip *c, bool *bad)
 {
-    const char *trace = file_of(c, TRACE_FILE), *profile = file_of(c, PROFILE_FILE), *report = file_of(c, REPORT_FILE);
+    const wg_abi_watched wanted = {.trace = file_of(c, TRACE_FILE),
+                                   .profile = file_of(c, PROFILE_FILE),
+                                   .report = file_of(c, REPORT_FILE),
+                                   .what_if = getenv("WAITGATE_WHAT_IF"),
+                                   .from = getenv("WAITGATE_PROFILE_FROM"),
+                                   .to = getenv("WAITGATE_PROFILE_TO")};
     char error[512];
-    if (!trace && !profile && !report)
+    if (!wanted.trace && !wanted.profile && !wanted.report && !wanted.what_if)
         return;
-    c->watch = wg_abi_watch_begin(c->card->grid, trace, profile, report, abi.symbols, error, sizeof error);
+    c->watch = wg_abi_watch_begin(c->card->grid, &wanted, abi.symbols, error, sizeof error);
     if (c->watch)
         return;
-    say("WAITGATE_TRACE, WAITGATE_COST_PROFILE and WAITGATE_REPORT are ignored: %s", error);
+    say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT and WAITGATE_WHAT_IF are ignored: %s", error);
     *bad = true;
 }
 
@@ -509,6 +527,7 @@ ABI void libttsim_init(void)
                          .profile = profile_from(&bad),
                          .lockstep = number_from("WAITGATE_LOCKSTEP", 1, &bad) != 0,
                          .shortcuts = shortcuts_from(&bad),
+                         .simd = simd_from(&bad),
                          .threads = (unsigned)number_from("WAITGATE_THREADS", MOST_THREADS, &bad),
                          .harvested = (uint32_t)number_from("WAITGATE_HARVESTED", UINT32_MAX, &bad)};
     abi.stopped = false;
@@ -533,7 +552,6 @@ ABI void libttsim_init(void)
         return;
     }
     wg_abi_take_signals();
-    wg_riscv_text_by(wg_abi_riscv_text);
     if (bad)
         warned();
 }
@@ -545,7 +563,7 @@ static void end_chip(chip *c)
     if (c->check && !wg_abi_check_end(c->check, &how, error, sizeof error))
         say("WAITGATE_CHECK: %s", error);
     if (c->watch && !wg_abi_watch_end(c->watch, error, sizeof error))
-        say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT: %s", error);
+        say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT, WAITGATE_WHAT_IF: %s", error);
     if (c->hang && !wg_abi_hang_end(c->hang, error, sizeof error))
         say("WAITGATE_HANG_REPORT: %s", error);
     c->check = NULL;

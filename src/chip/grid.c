@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/pages.h"
+#include "num/simd.h"
 
 wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...)
 {
@@ -24,11 +25,12 @@ wg_status wg_grid_create(const wg_grid_desc *given, wg_grid **out)
 {
     wg_grid_desc own = {0}, *desc = &own;
     uint32_t shortcuts;
+    wg_simd simd;
     if (!given || !out || given->struct_size < offsetof(wg_grid_desc, shortcuts) || given->struct_size > sizeof own)
         return WG_ERR_ARGUMENT;
     memcpy(&own, given, given->struct_size);
     if (!wg_arch_known(desc->arch) || desc->profile > WG_PROFILE_DOCUMENTED ||
-        !wg_shortcuts_parse(desc->shortcuts, &shortcuts))
+        !wg_shortcuts_parse(desc->shortcuts, &shortcuts) || !wg_simd_parse(desc->simd, &simd))
         return WG_ERR_ARGUMENT;
     *out = NULL;
     wg_grid *grid = calloc(1, sizeof *grid);
@@ -156,6 +158,24 @@ wg_device *wg_grid_peek(const wg_grid *grid, unsigned x, unsigned y)
     return wg_has_cores(wg_grid_kind(grid, x, y)) ? grid->tile[y * grid->plan->width + x] : NULL;
 }
 
+/* Each tile has its own seed. */
+static uint64_t seed_of(uint64_t seed, unsigned index)
+{
+    return seed ? (seed ^ index) * UINT64_C(0x9E3779B97F4A7C15) | 1 : 0;
+}
+
+wg_status wg_grid_perturb(wg_grid *grid, uint64_t seed)
+{
+    grid->desc.seed = seed;
+    for (unsigned k = 0; k < grid->made_tiles; k++) {
+        const unsigned index = grid->made_at[k];
+        const wg_status status = wg_perturb_with(grid->tile[index], seed_of(seed, index), NULL, 0);
+        if (status != WG_OK)
+            return wg_grid_fail(grid, status, "%s", wg_error(grid->tile[index]));
+    }
+    return WG_OK;
+}
+
 wg_device *wg_grid_make(wg_grid *grid, unsigned index)
 {
     unsigned x = index % grid->plan->width, y = index / grid->plan->width;
@@ -166,8 +186,8 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
                            .profile = grid->desc.profile,
                            .seed = grid->desc.seed,
                            .lockstep = grid->desc.lockstep,
-                           .scalar = grid->desc.scalar,
-                           .shortcuts = grid->desc.shortcuts};
+                           .shortcuts = grid->desc.shortcuts,
+                           .simd = grid->desc.simd};
     wg_device *dev;
     if (wg_create_tile(&desc, (wg_tile_kind)grid->kind[index], &dev) != WG_OK) {
         wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the tile at (%u, %u)", x, y);
@@ -175,8 +195,7 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     }
     wg_tile *t = dev->tile;
     t->index = (uint8_t)index;
-    if (desc.seed) /* each tile has its own seed */
-        t->seed = (desc.seed ^ index) * UINT64_C(0x9E3779B97F4A7C15) | 1;
+    t->seed = seed_of(desc.seed, index);
     t->regions.niu.coordinate = (uint16_t)(x | y << 6);
     t->boxes = (wg_noc_box *const *)grid->box;
     wg_niu_firmware(t, grid->desc.harvested);

@@ -70,7 +70,7 @@ bool wg_chip_outcome(wg_chip_explorer *x, wg_chip_run *r, wg_chip_result *out);
 bool wg_chip_timing(wg_chip_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_sites **sites,
                     wg_chip_result *out);
 /* The timings to try: delays at races, at other sites, and seeds. `ignores` (of a wg_session): the races to skip. */
-bool wg_chip_plan(wg_chip_explorer *x, wg_sites **sites, wg_race_ignored_fn ignores, size_t runs, uint64_t seed);
+bool wg_chip_plan_timings(wg_chip_explorer *x, wg_sites **sites, wg_race_ignored_fn ignores, size_t runs, uint64_t seed);
 void wg_chip_timings_end(wg_chip_explorer *x);
 
 /* chip_explore_report.c */

@@ -113,7 +113,7 @@ bool wg_chip_grade_races(wg_chip_run *r, wg_text *error)
     bool ok = sites != NULL, clocked = false;
     if (!ok)
         wg_textf(error, "waitgate: out of memory\n");
-    ok = ok && wg_chip_regions(&x) && run_base(&x, sites) && wg_chip_plan(&x, sites, left_out, runs, 1) &&
+    ok = ok && wg_chip_regions(&x) && run_base(&x, sites) && wg_chip_plan_timings(&x, sites, left_out, runs, 1) &&
          run_timings(&x, budget, (clocked = any_clocked(sites, r->tiles)));
     if (ok)
         give_reasons(r, WG_UNGRADED_UNTRIED);

@@ -99,6 +99,8 @@ bool wg_chip_sarif(wg_chip_run *r, int status, wg_text *result, wg_text *error);
 
 /* chip_profile.c: the costs of all tiles. */
 bool wg_chip_profile_end(wg_chip_run *r, wg_text *error);
+/* The part of the run that counts: from the first to the last cycle of those of all tiles. */
+void wg_chip_profile_part(const wg_chip_run *r, uint64_t *from, uint64_t *to);
 void wg_chip_profile_text(wg_chip_run *r, wg_text *out);
 void wg_chip_profile_json(wg_chip_run *r, wg_json *j);
 /* chip_waits.c: judges the waits of all programs, for --waits. */

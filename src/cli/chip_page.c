@@ -45,9 +45,11 @@ static bool fits(const wg_chip_run *r, uint64_t from)
 /* The latest part of the run that fits on the page. */
 static uint64_t shown_from(const wg_chip_run *r)
 {
-    uint64_t low = 0, high = r->profiled[0]->costs->to;
+    uint64_t low, high;
+    wg_chip_profile_part(r, &low, &high);
     for (size_t i = 0; i < r->tiles; i++) {
-        uint64_t reach = wg_page_reach(r->profiled[i]);
+        const wg_costs *p = r->profiled[i]->costs;
+        const uint64_t reach = p->from < p->to ? wg_page_reach(r->profiled[i]) : 0;
         low = reach > low ? reach : low;
     }
     if (fits(r, low))
@@ -124,7 +126,9 @@ static void path_json(wg_chip_run *r, const wg_page_boxes *boxes, uint64_t from,
     for (size_t i = 0; chain && i < r->tiles; i++)
         chain[i] = &r->profiled[i]->costs->chain;
     if (chain)
-        wg_chain_walk(chain, (unsigned)r->tiles, from, to, piece_json, &(pieces){j, boxes});
+        wg_chain_walk(chain, (unsigned)r->tiles, from, to,
+                      wg_path_end(&(wg_profiled){r->profiled, (unsigned)r->tiles}, to), piece_json,
+                      &(pieces){j, boxes});
     wg_json_close(j, ']');
     free(chain);
 }
@@ -168,14 +172,16 @@ static bool data_json(wg_chip_run *r, int status, wg_text *out, wg_text *error)
     wg_text run = {0}, sentence = {0};
     wg_page_boxes *boxes = wg_calloc(r->tiles, sizeof *boxes);
     wg_page_sources sources = {.count = 0};
-    const uint64_t from = shown_from(r), to = r->profiled[0]->costs->to;
+    const uint64_t from = shown_from(r);
+    uint64_t begin, to;
     bool ok = boxes;
     if (!ok) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
+    wg_chip_profile_part(r, &begin, &to);
     wg_chip_report_json(r, status, NULL, &run);
-    wg_path_sentence(&(wg_profiled){r->profiled, (unsigned)r->tiles}, r->profiled[0]->costs->from, to, &sentence);
+    wg_path_sentence(&(wg_profiled){r->profiled, (unsigned)r->tiles}, begin, to, &sentence);
     wg_json_open(j, NULL, '{');
     wg_json_raw(j, "run", wg_text_of(&run));
     wg_json_uint(j, "from", from);

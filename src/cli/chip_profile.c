@@ -8,6 +8,7 @@
 
 #include "cli/chip_internal.h"
 #include "cli/profile.h"
+#include "cli/scaling.h"
 #include "machine/packet.h"
 
 /* Up to this many tiles get separate tables; beyond, only the sums are shown, and JSON has all. */
@@ -206,23 +207,37 @@ static void traffic_text(const wg_chip_run *r, uint64_t top, wg_text *out)
 
 /* ---- The whole profile ---- */
 
-static uint64_t end_of(const wg_chip_run *r) { return r->profiled[0]->costs->to; }
+void wg_chip_profile_part(const wg_chip_run *r, uint64_t *from, uint64_t *to)
+{
+    *from = *to = r->profiled[0]->costs->to;
+    for (size_t i = 0, parts = 0; i < r->tiles; i++) {
+        const wg_costs *p = r->profiled[i]->costs;
+        if (p->from >= p->to)
+            continue;
+        *from = parts && *from < p->from ? *from : p->from;
+        *to = parts++ && *to > p->to ? *to : p->to;
+    }
+}
 
 void wg_chip_profile_text(wg_chip_run *r, wg_text *out)
 {
     if (!r->profiled)
         return;
     const wg_profiled all = {r->profiled, (unsigned)r->tiles};
-    const uint64_t from = r->profiled[0]->costs->from, to = end_of(r), top = r->profiled[0]->top;
+    const uint64_t top = r->profiled[0]->top;
+    uint64_t from, to;
+    wg_chip_profile_part(r, &from, &to);
     if (from == to) {
         wg_textf(out, "\nNo cycle lies between --from and --to.\n");
         return;
     }
     wg_textf(out, "\nProfile of cycles %llu to %llu, %zu tile%s\n", (unsigned long long)from, (unsigned long long)to,
              r->tiles, r->tiles == 1 ? "" : "s");
+    if (r->profiled[0]->scaling)
+        wg_scaling_text(r->profiled[0]->scaling, out);
     wg_path_text(&all, from, to, top, out);
     if (r->profiled[0]->scaled)
-        wg_report_what_if(r->profiled[0], out);
+        wg_report_what_if(r->profiled[0]->scaled, out);
     map_text(r, to - from, out);
     parts_text(r, to - from, out);
     traffic_text(r, top, out);
@@ -253,10 +268,14 @@ void wg_chip_profile_json(wg_chip_run *r, wg_json *j)
     if (!r->profiled)
         return;
     const wg_profiled all = {r->profiled, (unsigned)r->tiles};
+    uint64_t from, to;
+    wg_chip_profile_part(r, &from, &to);
     wg_json_open(j, "chip_profile", '{');
-    wg_json_uint(j, "from", r->profiled[0]->costs->from);
-    wg_json_uint(j, "to", end_of(r));
-    wg_path_json(&all, r->profiled[0]->costs->from, end_of(r), j);
+    wg_json_uint(j, "from", from);
+    wg_json_uint(j, "to", to);
+    if (r->profiled[0]->scaling)
+        wg_scaling_json(r->profiled[0]->scaling, j);
+    wg_path_json(&all, from, to, j);
     wg_json_open(j, "map", '[');
     for (size_t i = 0; i < r->tiles; i++) {
         const part t = part_of(r->profiled[i]);
@@ -290,6 +309,6 @@ void wg_chip_profile_json(wg_chip_run *r, wg_json *j)
     wg_json_close(j, ']');
     wg_json_close(j, '}');
     if (r->profiled[0]->scaled)
-        wg_report_what_if_json(r->profiled[0], j);
+        wg_report_what_if_json(r->profiled[0]->scaled, j);
     free(streams);
 }

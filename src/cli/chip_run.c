@@ -98,7 +98,8 @@ bool wg_chip_options(const wg_args *args, wg_chip_file *file, wg_text *error)
         return false;
     }
     g->profile = (wg_profile)profile;
-    return wg_lockstep_wanted(&g->lockstep, error) && wg_shortcuts_wanted(&g->shortcuts, error);
+    return wg_lockstep_wanted(&g->lockstep, error) && wg_shortcuts_wanted(&g->shortcuts, error) &&
+           wg_simd_wanted(&g->simd, error);
 }
 
 wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)
@@ -344,7 +345,7 @@ static bool read_file(wg_chip_run *r, wg_text *error)
     if (!wg_chip_refuse(args, error) || !wg_save_check(args, error) ||
         !wg_saved_chip_files(args, &r->saved, &chip, error))
         return false;
-    if (!(r->source = wg_file_read(chip, &size, message, sizeof message))) {
+    if (!(r->source = wg_args_read(args, chip, &size, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }
@@ -699,7 +700,7 @@ int wg_chip_finish(wg_chip_run *r, wg_run_result *result, wg_text *out, wg_text 
 {
     if (!wg_chip_inspect(r, error) || !wg_chip_outputs_close(r, error) || !wg_chip_profile_end(r, error) ||
         !wg_chip_grade_races(r, error) || !wg_chip_judge_waits(r, error) ||
-        (r->profiled && !wg_what_if_run(&(wg_profiled){r->profiled, (unsigned)r->tiles}, wg_chip_again, r, error)))
+        (r->profiled && !wg_what_if_run(&(wg_profiled){r->profiled, (unsigned)r->tiles}, wg_grid_cycle(r->grid), wg_chip_again, r, error)))
         return WG_EXIT_ERROR;
     const bool read = wg_metal_end(r, error);
     const int status = wg_chip_status(r);

@@ -157,64 +157,28 @@ bool wg_chip_timing(wg_chip_explorer *x, uint64_t seed, const wg_delay *delays, 
 
 /* ---- The plan --------------------------------------------------------------------------------------------------- */
 
-/* The delays at one tile's races (`at_races`), or at its other sites. */
-static void take(wg_chip_explorer *x, const wg_exploration *of_tile, size_t tile, size_t first_race, bool at_races,
-                 size_t most)
-{
-    const wg_chip_tile *t = &x->base->tile[tile];
-    const unsigned width = wg_grid_width(x->base->grid);
-    const size_t from = at_races ? 0 : of_tile->at_races, to = at_races ? of_tile->at_races : of_tile->directed;
-    for (size_t i = from; i < to && x->trials < most; i++) {
-        wg_trial *trial = &x->trial[x->trials++];
-        *trial = of_tile->trial[i];
-        const unsigned number = trial->delay.tile ? trial->delay.tile - 1u : t->s.tile;
-        trial->delay.tile = wg_delay_tile(number % width, number / width);
-        if (trial->race)
-            trial->race += (uint32_t)first_race;
-    }
-}
-
-bool wg_chip_plan(wg_chip_explorer *x, wg_sites **sites, wg_race_ignored_fn ignores, size_t runs, uint64_t seed)
+bool wg_chip_plan_timings(wg_chip_explorer *x, wg_sites **sites, wg_race_ignored_fn ignores, size_t runs, uint64_t seed)
 {
     wg_chip_run *r = x->base;
-    wg_exploration *of = wg_calloc(r->tiles + 1, sizeof *of);
-    wg_sites **by_number = wg_calloc((size_t)wg_grid_width(r->grid) * wg_grid_height(r->grid), sizeof *by_number);
-    size_t *first = wg_calloc(r->tiles + 1, sizeof *first);
-    bool ok = of && first && by_number && (x->trial = wg_calloc(runs + 1, sizeof *x->trial));
+    wg_chip_plan p = {.width = wg_grid_width(r->grid)};
+    wg_chip_site *site = wg_calloc(r->tiles + 1, sizeof *site);
+    for (size_t i = 0; site && i < r->tiles; i++)
+        site[i] = (wg_chip_site){sites[i], r->tile[i].s.races, r->tile[i].s.tile, &r->tile[i].s, 0};
+    bool ok = site && wg_plan_chip(&p, site, r->tiles, ignores, runs, seed) &&
+              (x->race = wg_calloc(p.races + 1, sizeof *x->race));
+    x->trial = p.trial;
+    x->trials = p.trials;
+    x->directed = p.directed;
+    x->at_races = p.at_races;
+    x->races = ok ? p.races : 0;
     for (size_t i = 0; ok && i < r->tiles; i++) {
-        by_number[r->tile[i].s.tile] = sites[i];
-        wg_sites_of_chip(sites[i], by_number);
-    }
-    for (size_t i = 0; ok && i < r->tiles; i++) {
-        const wg_races *races = r->tile[i].s.races;
-        first[i] = x->races;
-        x->races += races ? wg_races_count(races) : 0;
-        if ((ok = (of[i].trial = wg_calloc(runs + 1, sizeof *of[i].trial)) != NULL))
-            wg_plan(&of[i], sites[i], races, ignores, &r->tile[i].s, runs, seed);
-    }
-    ok = ok && (x->race = wg_calloc(x->races + 1, sizeof *x->race));
-    for (size_t i = 0; ok && i < r->tiles; i++) {
-        const size_t end = i + 1 < r->tiles ? first[i + 1] : x->races;
-        for (size_t k = first[i]; k < end; k++) {
+        const size_t end = i + 1 < r->tiles ? site[i + 1].first_race : x->races;
+        for (size_t k = site[i].first_race; k < end; k++) {
             x->race[k].tile = i;
-            x->race[k].race = k - first[i];
+            x->race[k].race = k - site[i].first_race;
         }
-        take(x, &of[i], i, first[i], true, (i + 1) * (runs + 1) / 2 / r->tiles);
     }
-    if (ok)
-        x->at_races = x->trials;
-    const size_t left = ok ? 3 * runs / 4 - (x->trials < 3 * runs / 4 ? x->trials : 3 * runs / 4) : 0;
-    for (size_t i = 0; ok && i < r->tiles; i++)
-        take(x, &of[i], i, first[i], false, x->at_races + (i + 1) * left / r->tiles);
-    if (ok)
-        x->directed = x->trials;
-    while (ok && x->trials < runs)
-        x->trial[x->trials++] = (wg_trial){.seed = seed++};
-    for (size_t i = 0; of && i < r->tiles; i++)
-        free(of[i].trial);
-    free(of);
-    free(first);
-    free(by_number);
+    free(site);
     if (!ok)
         wg_textf(x->error, "waitgate: out of memory\n");
     return ok;

@@ -10,6 +10,7 @@
 #include "cli/cluster_hang.h"
 #include "arch/arch.h"
 #include "cli/cluster_run.h"
+#include "cli/waits.h"
 
 enum { SCHEMA = 1 };
 
@@ -241,6 +242,10 @@ static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, const wg_tex
         if (w->text[i].size)
             wg_json_raw(j, NULL, wg_text_of(&w->text[i]));
     wg_json_close(j, ']');
+    if (r->what_if)
+        wg_report_what_if_json(r->what_if, j);
+    if (r->waits)
+        wg_report_waits_json(r->waits, j);
     if (r->ended == WG_ENDED_HUNG)
         wg_parties_verdict_json(parties_of(w), sort_parties(w), j);
     if (error->size)
@@ -277,8 +282,12 @@ static void report_text(wg_cluster_job *r, whole *w, wg_text *out)
                  r->file.chips == 1 ? "" : "s", w->tiles, w->tiles == 1 ? "" : "s");
     if (r->ended == WG_ENDED_HUNG)
         wg_parties_verdict(parties_of(w), sort_parties(w), out);
+    if (r->what_if)
+        wg_report_what_if(r->what_if, out);
     for (unsigned i = 0; i < w->chips; i++)
         wg_text_add(out, wg_text_of(&w->text[i]), w->text[i].size);
+    if (r->waits)
+        wg_report_waits(r->waits, out);
     if (r->args->value[WG_OPT_STATS])
         links_text(r, w, out);
 }

@@ -7,7 +7,9 @@
  * With several processes each has some of the chips, and the first one reports.
  */
 #include "cli/cluster_run.h"
+#include "cli/again.h"
 #include "cli/drive.h"
+#include "cli/waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ bool wg_cluster_refuse(const wg_args *args, wg_text *error)
 {
     const unsigned refused = 1u << WG_CMD_EXPLORE | 1u << WG_CMD_WHY | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG;
     for (size_t i = 0; refused >> args->command & 1 && i < args->files; i++)
-        if (wg_is_chip_file(args->file[i]) && wg_is_cluster_file(args->file[i])) {
+        if (wg_is_cluster_argument(args, args->file[i])) {
             wg_textf(error,
                      "waitgate: %s is a cluster file, which can be run, checked, traced, profiled and reported; this "
                      "command takes one chip or one tile\n",
@@ -41,12 +43,9 @@ static bool refuse(const wg_args *args, wg_text *error)
         wg_textf(error, "waitgate: a cluster file is the only file of a run\n");
         return false;
     }
-    if (args->value[WG_OPT_WHAT_IF]) {
-        wg_textf(error, "waitgate: --what-if does not take a cluster file: profile one of its chips alone\n");
-        return false;
-    }
-    if (args->value[WG_OPT_WAITS]) {
-        wg_textf(error, "waitgate: --waits does not take a cluster file: check one of its chips alone\n");
+    if (wg_ranks_started() && (args->value[WG_OPT_WHAT_IF] || args->value[WG_OPT_WAITS])) {
+        wg_textf(error, "waitgate: --%s runs a cluster file in one process: start it without mpirun\n",
+                 args->value[WG_OPT_WAITS] ? "waits" : "what-if");
         return false;
     }
     return wg_chip_refuse(args, error);
@@ -127,6 +126,8 @@ bool wg_cluster_open_chip(wg_cluster_job *r, unsigned i, wg_text *error)
     }
     chip->of_cluster = true;
     chip->number = i;
+    chip->unseen = r->unseen;
+    chip->scaled = r->scaled ? r->scaled[i] : NULL;
     if (r->file.chip[i].path) {
         if (!read_chip_file(r, i, &chip->file))
             return false;
@@ -174,7 +175,7 @@ static bool read_file(wg_cluster_job *r, wg_text *error)
     size_t bytes;
     if (!refuse(r->args, error) || !wg_save_check(r->args, error))
         return false;
-    if (!(r->source = wg_file_read(r->args->file[0], &bytes, message, sizeof message))) {
+    if (!(r->source = wg_args_read(r->args, r->args->file[0], &bytes, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }
@@ -198,10 +199,9 @@ static bool read_together(wg_cluster_job *r, wg_text *error)
     return fails == UINT64_MAX && right;
 }
 
-static bool open_run(wg_cluster_job *r, wg_text *error)
+/* The file is read. */
+static bool place_chips(wg_cluster_job *r, wg_text *error)
 {
-    if (!read_together(r, error))
-        return false;
     /* Sinks are per chip; sinks that only count share no state at all. */
     const bool counts =
         r->args->command == WG_CMD_RUN && !r->args->value[WG_OPT_TRACE_FILE] && !r->args->value[WG_OPT_LOG];
@@ -236,7 +236,21 @@ static bool open_run(wg_cluster_job *r, wg_text *error)
     return open_links(r) && (!resume || wg_cluster_resume(r, resume, error));
 }
 
-static void close_run(wg_cluster_job *r, wg_text *error)
+static bool open_run(wg_cluster_job *r, wg_text *error) { return read_together(r, error) && place_chips(r, error); }
+
+bool wg_cluster_open_again(wg_cluster_job *v, const wg_cluster_job *r, uint64_t seed, const wg_what_if *const *scaled,
+                           wg_text *error)
+{
+    *v = (wg_cluster_job){.args = r->args, .unseen = true, .scaled = scaled, .stays = true};
+    if (!read_file(v, error))
+        return false;
+    v->file.base.grid.seed = seed;
+    v->file.base.grid.threads = 1;
+    v->file.base.max_cycles = wg_again_limit(wg_cluster_cycle(r->cluster));
+    return place_chips(v, error);
+}
+
+void wg_cluster_end_run(wg_cluster_job *r, wg_text *error)
 {
     wg_text_add(error, wg_text_of(&r->file.base.report), r->file.base.report.size);
     wg_cluster_destroy(r->cluster);
@@ -252,6 +266,8 @@ static void close_run(wg_cluster_job *r, wg_text *error)
     for (unsigned i = 0; r->own && i < r->file.chips; i++)
         for (unsigned k = 0; k < WG_CLUSTER_NAMES; k++)
             free(r->own[i].name[k]);
+    wg_what_if_free(r->what_if);
+    wg_waits_free(r->waits);
     free(r->own);
     free(r->chip);
     free(r->text);
@@ -306,7 +322,8 @@ static bool inspect(wg_cluster_job *r, wg_text *error)
     return true;
 }
 
-static bool drive(wg_cluster_job *r, wg_text *error)
+/* *save_at: the cycle of the next snapshot. */
+static bool advance(wg_cluster_job *r, uint64_t *save_at, wg_text *error)
 {
     const uint64_t limit = r->file.base.max_cycles, window = wg_cluster_window(r->cluster);
     bool waits, holds, interrupted;
@@ -315,9 +332,9 @@ static bool drive(wg_cluster_job *r, wg_text *error)
         return failed(r, error);
     const uint64_t always = wg_cluster_moves_always() ? 6 * window : 0;
     wg_pace pace = wg_pace_begin(always && !waits ? always : window, waits ? window : always ? always : STRETCH);
-    uint64_t save_at = wg_save_next(r->args, wg_cluster_cycle(r->cluster));
-    uint64_t watch_from = wg_progress_from(wg_cluster_cycle(r->cluster), limit);
-    wg_meter meter = wg_meter_begin(NULL, wg_cluster_cycle(r->cluster), limit);
+    *save_at = r->unseen ? UINT64_MAX : wg_save_next(r->args, wg_cluster_cycle(r->cluster));
+    uint64_t watch_from = r->unseen ? UINT64_MAX : wg_progress_from(wg_cluster_cycle(r->cluster), limit);
+    wg_meter meter = wg_meter_begin(r->unseen ? "running again" : NULL, wg_cluster_cycle(r->cluster), limit);
     meter.terminal = meter.terminal && (!r->ranks || r->ranks->rank == 0);
     wg_interrupt_begin();
     for (bool going = true; going;) {
@@ -328,7 +345,7 @@ static bool drive(wg_cluster_job *r, wg_text *error)
             watch_from = UINT64_MAX;
             r->stays = true;
         }
-        if (now == save_at) {
+        if (now == *save_at) {
             /* Only the first process writes: all end together if it cannot. */
             uint64_t saved = wg_save_due(r->args, now, wg_cluster_save, r, error);
             const bool agreed = wg_cluster_least(r->cluster, &saved, 1);
@@ -337,10 +354,10 @@ static bool drive(wg_cluster_job *r, wg_text *error)
                 wg_meter_end(&meter);
                 return agreed ? false : failed(r, error);
             }
-            save_at = wg_save_next(r->args, now + 1);
+            *save_at = wg_save_next(r->args, now + 1);
         }
         uint64_t next = (now / pace.cycles + 1) * pace.cycles;
-        next = next < save_at ? next : save_at;
+        next = next < *save_at ? next : *save_at;
         next = next < watch_from ? next : watch_from;
         wg_stop stop;
         const bool ran = wg_cluster_run(r->cluster, (next < limit ? next : limit) - now, &stop) == WG_OK;
@@ -371,11 +388,24 @@ static bool drive(wg_cluster_job *r, wg_text *error)
     }
     wg_interrupt_end();
     wg_meter_end(&meter);
-    if (!inspect(r, error))
+    return true;
+}
+
+bool wg_cluster_drive(wg_cluster_job *r, wg_text *error)
+{
+    uint64_t save_at;
+    return advance(r, &save_at, error);
+}
+
+static bool drive(wg_cluster_job *r, wg_text *error)
+{
+    uint64_t save_at;
+    if (!advance(r, &save_at, error) || !inspect(r, error))
         return false;
     const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];
     return wg_save_missed(r->args, wg_cluster_cycle(r->cluster), save_at, error) &&
-           (!failure || r->ended != WG_ENDED_HUNG || wg_cluster_save(r, failure, error));
+           (!failure || r->ended != WG_ENDED_HUNG || wg_cluster_save(r, failure, error)) &&
+           wg_cluster_what_if(r, error) && wg_cluster_judge_waits(r, error);
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
@@ -390,7 +420,7 @@ int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_
         ok = !r.chip[i] || wg_chip_images(r.chip[i], true, error);
     wg_transport *ranks = r.ranks;
     int status = ok ? r.status : WG_EXIT_ERROR;
-    close_run(&r, error);
+    wg_cluster_end_run(&r, error);
     wg_ranks_close(ranks, args, status, error);
     return status;
 }
@@ -406,7 +436,7 @@ wg_cluster_job *wg_cluster_open(const wg_args *args, wg_text *error)
         *r = (wg_cluster_job){.args = args, .status = WG_EXIT_ERROR, .stays = true, .ended = WG_ENDED_LIMIT};
         if (open_run(r, error))
             return r;
-        close_run(r, error);
+        wg_cluster_end_run(r, error);
     }
     free(r);
     return NULL;
@@ -442,7 +472,8 @@ wg_status wg_cluster_to(wg_cluster_job *r, uint64_t cycle, wg_stop *stop)
 
 int wg_cluster_finish(wg_cluster_job *r, wg_text *out, wg_text *error)
 {
-    bool ok = inspect(r, error) && wg_cluster_report(r, out, error);
+    bool ok = inspect(r, error) && wg_cluster_what_if(r, error) && wg_cluster_judge_waits(r, error) &&
+              wg_cluster_report(r, out, error);
     for (unsigned i = 0; ok && i < r->file.chips; i++)
         ok = wg_chip_images(r->chip[i], true, error);
     return ok ? r->status : WG_EXIT_ERROR;
@@ -451,6 +482,6 @@ int wg_cluster_finish(wg_cluster_job *r, wg_text *out, wg_text *error)
 void wg_cluster_close(wg_cluster_job *r, wg_text *error)
 {
     if (r)
-        close_run(r, error);
+        wg_cluster_end_run(r, error);
     free(r);
 }

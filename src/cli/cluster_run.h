@@ -28,6 +28,10 @@ typedef struct wg_cluster_job {
     bool stays;           /* chips must not move: the state of an observer cannot be moved */
     wg_ended ended;
     int status;
+    bool unseen;                         /* … and nothing is observed, as of a chip's run */
+    const wg_what_if *const *scaled;     /* for the tiles of each chip; NULL: none */
+    struct wg_scaled_runs *what_if;      /* --what-if, … */
+    struct wg_waits *waits;              /* … --waits: of all chips together */
 } wg_cluster_job;
 
 /* cluster_report.c: the report of all processes, at the first one. False: `error` says why. */
@@ -41,6 +45,19 @@ wg_cluster_job *wg_cluster_open(const wg_args *args, wg_text *error);
 wg_status wg_cluster_to(wg_cluster_job *r, uint64_t cycle, wg_stop *stop);
 int wg_cluster_finish(wg_cluster_job *r, wg_text *out, wg_text *error);
 void wg_cluster_close(wg_cluster_job *r, wg_text *error);
+
+/*
+ * cluster_run.c: the same file in this process, unseen and not yet run, with a seed and, for the tiles of each chip, scaled costs
+ * (or NULL). wg_cluster_drive() runs it; wg_cluster_end_run() either way.
+ */
+bool wg_cluster_open_again(wg_cluster_job *v, const wg_cluster_job *r, uint64_t seed, const wg_what_if *const *scaled,
+                           wg_text *error);
+bool wg_cluster_drive(wg_cluster_job *r, wg_text *error);
+void wg_cluster_end_run(wg_cluster_job *r, wg_text *error);
+
+/* cluster_again.c: --what-if, and chip_waits.c: --waits, after the run. False: `error` says why. */
+bool wg_cluster_what_if(wg_cluster_job *r, wg_text *error);
+bool wg_cluster_judge_waits(wg_cluster_job *r, wg_text *error);
 
 /* cluster_run.c: opens the chip's run. */
 bool wg_cluster_open_chip(wg_cluster_job *r, unsigned chip, wg_text *error);

@@ -414,13 +414,33 @@ void wg_cluster_file_free(wg_cluster_file *f)
     wg_chip_free(&f->base);
 }
 
-bool wg_is_cluster_file(const char *path)
+static bool is_cluster(const char *text, size_t bytes)
 {
     static const char *const names[] = {"chips", "topology", "links", "faults"};
+    return wg_yaml_has_key(text, bytes, names, 4);
+}
+
+bool wg_is_cluster_argument(const wg_args *args, const char *file)
+{
+    if (strcmp(file, "-") == 0 && args->input)
+        return is_cluster(args->input, args->input_bytes);
+    return wg_is_chip_file(file) && wg_is_cluster_file(file);
+}
+
+bool wg_is_chip_argument(const wg_args *args, const char *file)
+{
+    static const char *const names[] = {"tiles", "metal"};
+    if (strcmp(file, "-") != 0 || !args->input)
+        return wg_is_chip_file(file);
+    return wg_yaml_has_key(args->input, args->input_bytes, names, 2) || wg_is_cluster_argument(args, file);
+}
+
+bool wg_is_cluster_file(const char *path)
+{
     char message[512];
     size_t bytes;
     uint8_t *text = wg_file_read(path, &bytes, message, sizeof message);
-    const bool is = text && wg_yaml_has_key((const char *)text, bytes, names, 4);
+    const bool is = text && is_cluster((const char *)text, bytes);
     free(text);
     return is;
 }

@@ -34,7 +34,7 @@ int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_te
 {
     wg_session s;
     int status = WG_EXIT_ERROR;
-    if (args->files == 1 && wg_is_chip_file(args->file[0]) && wg_is_cluster_file(args->file[0]))
+    if (args->files == 1 && wg_is_cluster_argument(args, args->file[0]))
         return wg_run_cluster(args, result, out, error);
     if (wg_is_chip_run(args))
         return wg_run_chip(args, result, out, error);
@@ -215,8 +215,8 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
         if (args.value[WG_OPT_JSON] && args.value[WG_OPT_MARKDOWN]) {
             wg_textf(error, "waitgate: --json does not go with --markdown\n");
             status = WG_EXIT_ERROR;
-        } else if (!share_output(&args, out, error) || !wg_cluster_refuse(&args, error) ||
-                   !wg_args_input(&args, error)) {
+        } else if (!share_output(&args, out, error) || !wg_args_input(&args, error) ||
+                   !wg_cluster_refuse(&args, error)) {
             status = WG_EXIT_ERROR;
         } else {
             out->prose = prose >> args.command & 1 && !args.value[WG_OPT_JSON];

@@ -163,7 +163,7 @@ static bool explain_word(wg_arch_id arch, const char *word, wg_json *j, wg_text 
         }
         wg_near_offer(&near, wg_race_kind_name(race));
     }
-    if (wg_topic_find(&topic, arch, word, &near)) {
+    if (wg_topic_find(&topic, arch, word, &near) || wg_topic_term(&topic, word) || wg_topic_word(&topic, arch, word)) {
         show_topic(&topic, j, out);
         return true;
     }
@@ -179,6 +179,35 @@ static bool explain_word(wg_arch_id arch, const char *word, wg_json *j, wg_text 
     return false;
 }
 
+/* How many of the words belong together. */
+static size_t together(wg_arch_id arch, const char *const *word, size_t count)
+{
+    uint64_t index;
+    wg_topic topic = {0};
+    if (count > 1 && strcmp(word[0], "semaphore") == 0 && wg_parse_number(word[1], strlen(word[1]), &index))
+        return 2;
+    const size_t taken = wg_topic_joined(&topic, arch, word, count);
+    wg_topic_free(&topic);
+    return taken ? taken : 1;
+}
+
+static bool explain_next(wg_arch_id arch, const char *const *word, size_t taken, wg_json *j, wg_text *out,
+                         wg_text *error)
+{
+    uint64_t index = 0;
+    wg_topic topic = {0};
+    if (taken == 1)
+        return explain_word(arch, word[0], j, out, error);
+    if (strcmp(word[0], "semaphore") != 0 || !wg_parse_number(word[1], strlen(word[1]), &index)) {
+        wg_topic_joined(&topic, arch, word, taken);
+    } else if (index > UINT32_MAX || !wg_topic_semaphore(&topic, arch, (unsigned)index)) {
+        wg_textf(error, "waitgate: there is no semaphore %s: they are 0 to 7\n", word[1]);
+        return false;
+    }
+    show_topic(&topic, j, out);
+    return true;
+}
+
 int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
 {
     wg_arch_id arch;
@@ -190,26 +219,15 @@ int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
     }
     int status = WG_EXIT_DONE;
     wg_json json = {.out = out}, *j = args->value[WG_OPT_JSON] ? &json : NULL;
-    bool several = args->files > (strcmp(args->file[0], "semaphore") == 0 ? 2 : 1);
+    const bool several = together(arch, args->file, args->files) < args->files;
     if (j && several)
         wg_json_open(j, NULL, '[');
-    for (size_t k = 0; k < args->files; k++) {
-        uint64_t index;
-        wg_topic topic = {0};
+    for (size_t k = 0, taken; k < args->files; k += taken) {
+        taken = together(arch, args->file + k, args->files - k);
         if (k && !j)
             wg_text_add(out, "\n", 1);
-        if (strcmp(args->file[k], "semaphore") == 0 && k + 1 < args->files &&
-            wg_parse_number(args->file[k + 1], strlen(args->file[k + 1]), &index)) {
-            k++;
-            if (index < 64 && wg_topic_semaphore(&topic, arch, (unsigned)index)) {
-                show_topic(&topic, j, out);
-            } else {
-                wg_textf(error, "waitgate: there is no semaphore %s: they are 0 to 7\n", args->file[k]);
-                status = WG_EXIT_ERROR;
-            }
-        } else if (!explain_word(arch, args->file[k], j, out, error)) {
+        if (!explain_next(arch, args->file + k, taken, j, out, error))
             status = WG_EXIT_ERROR;
-        }
     }
     if (j && several)
         wg_json_close(j, ']');

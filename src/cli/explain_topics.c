@@ -16,7 +16,7 @@
 
 enum { BLOCK_BITS = 9, SEMAPHORES = 8 };
 
-static wg_text *row(wg_topic *t, const char *label)
+wg_text *wg_topic_row(wg_topic *t, const char *label)
 {
     t->label[t->rows] = label;
     return &t->text[t->rows++];
@@ -46,11 +46,11 @@ static void add_rules(wg_topic *t, const char *name)
         if (mentions(info->cause, name) || mentions(info->remedy, name))
             list(&found, info->code);
     if (found.size)
-        *row(t, "rules") = found;
+        *wg_topic_row(t, "rules") = found;
 }
 
 /* All findings and races whose codes begin like this. */
-static void add_rules_of(wg_topic *t, const char *begin)
+void wg_topic_rules(wg_topic *t, const char *begin)
 {
     wg_text found = {0};
     const wg_finding_info *info;
@@ -61,7 +61,7 @@ static void add_rules_of(wg_topic *t, const char *begin)
         if (strncmp(wg_race_kind_name(race), begin, strlen(begin)) == 0)
             list(&found, wg_race_kind_name(race));
     if (found.size)
-        *row(t, "rules") = found;
+        *wg_topic_row(t, "rules") = found;
 }
 
 /* Bits of the block mask. */
@@ -78,7 +78,7 @@ static const block_info blocks[BLOCK_BITS] = {
 
 static void add_encoding(wg_topic *t, const wg_isa_insn *insn)
 {
-    wg_text *out = row(t, "encoding");
+    wg_text *out = wg_topic_row(t, "encoding");
     wg_textf(out, "0x%02X000000", (unsigned)insn->opcode);
     for (unsigned i = 0; i < (unsigned)insn->field_count + insn->extra_count; i++) {
         const wg_isa_field *f = &insn->fields[i];
@@ -92,7 +92,7 @@ static void add_encoding(wg_topic *t, const wg_isa_insn *insn)
         const wg_isa_field *f = &insn->fields[i];
         if (!f->symbols || t->rows == WG_TOPIC_ROWS - 8)
             continue;
-        out = row(t, f->name);
+        out = wg_topic_row(t, f->name);
         for (const wg_isa_symbol *s = f->symbols; s->name; s++)
             wg_textf(out, "%s%s 0x%x", out->size ? ", " : "", s->name, (unsigned)s->value);
     }
@@ -108,7 +108,7 @@ static void add_example(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
         word |= (f->symbols ? f->symbols[0].value : 1) << f->lo & wg_isa_field_mask(f);
     }
     wg_disassemble(arch, word, WG_DIS_SYMBOLIC, text, sizeof text);
-    wg_textf(row(t, "example"), "%s", text);
+    wg_textf(wg_topic_row(t, "example"), "%s", text);
 }
 
 static void cycles_text(const uint8_t value[2], const char *variable, wg_text *out)
@@ -123,7 +123,7 @@ static void cycles_text(const uint8_t value[2], const char *variable, wg_text *o
 
 static void add_gate(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
 {
-    wg_text *out = row(t, "held by");
+    wg_text *out = wg_topic_row(t, "held by");
     if (insn->unit == WG_UNIT_FRONTEND)
         wg_textf(out, "nothing: it does not reach the Wait Gate");
     else if (!insn->block_bits)
@@ -134,7 +134,7 @@ static void add_gate(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
         for (unsigned i = 0; i < BLOCK_BITS; i++)
             if (insn->block_bits >> i & 1)
                 wg_textf(out, "%sB%u (%s)", out->size ? ", " : "a latched wait with ", i, blocks[i].symbol);
-    out = row(t, "latency");
+    out = wg_topic_row(t, "latency");
     cycles_text(insn->latency, "it varies", out);
     if (insn->interval[0] || insn->interval[1]) {
         wg_textf(out, "; issue interval ");
@@ -145,12 +145,12 @@ static void add_gate(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
         const uint8_t occupies[] = {
             [WG_PROFILE_SILICON] = (uint8_t)wg_matrix_occupies(of, WG_PROFILE_SILICON, insn->id),
             [WG_PROFILE_DOCUMENTED] = (uint8_t)wg_matrix_occupies(of, WG_PROFILE_DOCUMENTED, insn->id)};
-        out = row(t, "in its unit");
+        out = wg_topic_row(t, "in its unit");
         cycles_text(occupies, "", out);
         wg_textf(out, ", until no wait sees it");
     }
     if (insn->ttsync_class != WG_TTSYNC_NONE)
-        wg_textf(row(t, "Auto TTSync"), "class %u (docs/auto_ttsync.md)", (unsigned)insn->ttsync_class);
+        wg_textf(wg_topic_row(t, "Auto TTSync"), "class %u (docs/auto_ttsync.md)", (unsigned)insn->ttsync_class);
 }
 
 static void insn_topic(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
@@ -168,7 +168,7 @@ static void insn_topic(wg_topic *t, wg_arch_id arch, const wg_isa_insn *insn)
     add_rules(t, insn->name);
     if (insn->page) {
         bool elsewhere = strncmp(insn->page, "../", 3) == 0;
-        wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/%s%s", wg_isa_page_tree(arch, insn),
+        wg_textf(wg_topic_row(t, "page"), "tt-isa-documentation, %s/TensixTile/%s%s", wg_isa_page_tree(arch, insn),
                  elsewhere ? "" : "TensixCoprocessor/", insn->page + (elsewhere ? 3 : 0));
     }
 }
@@ -180,15 +180,15 @@ static void block_topic(wg_topic *t, wg_arch_id arch, unsigned bit)
     t->kind = "block bit";
     wg_textf(&t->title, "B%u, %s: bit %u of the block mask of STALLWAIT, SEMWAIT and STREAMWAIT", bit,
              blocks[bit].symbol, bit);
-    wg_textf(row(t, "holds"), "%s", blocks[bit].text);
-    wg_text *out = row(t, "instructions");
+    wg_textf(wg_topic_row(t, "holds"), "%s", blocks[bit].text);
+    wg_text *out = wg_topic_row(t, "instructions");
     for (unsigned id = 1; id < WG_I_COUNT; id++) {
         const wg_isa_insn *insn = wg_isa_by_id(arch, (wg_insn_id)id);
         if (insn && insn->unit > WG_UNIT_INVALID && insn->block_bits >> bit & 1)
             list(out, insn->name);
     }
-    wg_textf(row(t, "also"), "a wait with all nine bits holds every instruction, NOP included");
-    wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/STALLWAIT.md",
+    wg_textf(wg_topic_row(t, "also"), "a wait with all nine bits holds every instruction, NOP included");
+    wg_textf(wg_topic_row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/STALLWAIT.md",
              wg_isa_page_trees[arch]);
 }
 
@@ -212,18 +212,18 @@ static void wait_topic(wg_topic *t, wg_arch_id arch, const wait_info *w)
     static const char *const names[] = {"Blackhole", "Wormhole"};
     t->kind = "wait condition";
     wg_textf(&t->title, "%s: what a STALLWAIT can wait for", w->symbol);
-    wg_textf(row(t, "met when"), "%s", w->text);
-    wg_text *out = row(t, "bit");
+    wg_textf(wg_topic_row(t, "met when"), "%s", w->text);
+    wg_text *out = wg_topic_row(t, "bit");
     for (unsigned i = 0; i < 2; i++) {
         if (w->bit[i] < 0)
             wg_textf(out, "%snone on %s", out->size ? ", " : "", names[i]);
         else
             wg_textf(out, "%sC%d (0x%x) on %s", out->size ? ", " : "", w->bit[i], 1u << w->bit[i], names[i]);
     }
-    wg_textf(row(t, "lag"), "the gate opens one cycle after the condition is met");
+    wg_textf(wg_topic_row(t, "lag"), "the gate opens one cycle after the condition is met");
     if (w->bit[arch] >= 0)
-        wg_textf(row(t, "example"), "ttstallwait STALL_CFG, %s", w->symbol);
-    wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/STALLWAIT.md",
+        wg_textf(wg_topic_row(t, "example"), "ttstallwait STALL_CFG, %s", w->symbol);
+    wg_textf(wg_topic_row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/STALLWAIT.md",
              wg_isa_page_trees[w->bit[arch] < 0 ? !arch : arch]);
 }
 
@@ -267,10 +267,10 @@ static void stall_topic(wg_topic *t, unsigned reason)
     char room[64];
     t->kind = "stall";
     wg_textf(&t->title, "%s: a reason to wait", stall_word(reason, room, sizeof room));
-    wg_textf(row(t, "because"), "%s", wg_stall_text(reason));
+    wg_textf(wg_topic_row(t, "because"), "%s", wg_stall_text(reason));
     if (*ended_by[reason])
-        wg_textf(row(t, "until"), "%s", ended_by[reason]);
-    wg_textf(row(t, "seen in"), "`run --stats`, `profile`, `--timeline`, hang reports, the event stall-begin");
+        wg_textf(wg_topic_row(t, "until"), "%s", ended_by[reason]);
+    wg_textf(wg_topic_row(t, "seen in"), "`run --stats`, `profile`, `--timeline`, hang reports, the event stall-begin");
 }
 
 /* ---- causes in a profile, stalls apart ---- */
@@ -296,8 +296,8 @@ static void cause_topic(wg_topic *t, unsigned i)
 {
     t->kind = "cause";
     wg_textf(&t->title, "%s: where cycles of a %s went", causes[i].word, causes[i].of);
-    wg_textf(row(t, "means"), "%s", causes[i].means);
-    wg_textf(row(t, "seen in"), "`run --stats`, `profile`, `report`, `diff`");
+    wg_textf(wg_topic_row(t, "means"), "%s", causes[i].means);
+    wg_textf(wg_topic_row(t, "seen in"), "`run --stats`, `profile`, `report`, `diff`");
 }
 
 /* ---- semaphores ---- */
@@ -315,18 +315,18 @@ bool wg_topic_semaphore(wg_topic *t, wg_arch_id arch, unsigned index)
         return false;
     t->kind = "semaphore";
     wg_textf(&t->title, "semaphore %u, %s", index, semaphore_names[index]);
-    wg_textf(row(t, "mask"), "0x%02x, SEMAPHORE_%u, 1 << %s", 1u << index, index, semaphore_names[index]);
-    wg_textf(row(t, "value"), "0 to 15, with a maximum that SEMINIT sets; after reset both are 0");
+    wg_textf(wg_topic_row(t, "mask"), "0x%02x, SEMAPHORE_%u, 1 << %s", 1u << index, index, semaphore_names[index]);
+    wg_textf(wg_topic_row(t, "value"), "0 to 15, with a maximum that SEMINIT sets; after reset both are 0");
     snprintf(word, sizeof word, "SEMAPHORE_%u", index);
     wg_textf(
-        row(t, "instructions"),
+        wg_topic_row(t, "instructions"),
         "ttseminit MAX, VALUE, %s; ttsempost %s; ttsemget %s; ttsemwait STALL_MATH, %s, STALL_ON_ZERO or STALL_ON_MAX",
         word, word, word, word);
-    wg_text *out = row(t, "from a core");
+    wg_text *out = wg_topic_row(t, "from a core");
     wg_textf(out, "load and store at PC_BUF_BASE + 0x%x: the value; even stores post, odd ones get",
              4 * (SEMAPHORES + index));
-    add_rules_of(t, "sem");
-    wg_textf(row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/SyncUnit.md",
+    wg_topic_rules(t, "sem");
+    wg_textf(wg_topic_row(t, "page"), "tt-isa-documentation, %s/TensixTile/TensixCoprocessor/SyncUnit.md",
              wg_isa_page_trees[arch]);
     return true;
 }
@@ -396,6 +396,7 @@ bool wg_topic_find(wg_topic *t, wg_arch_id arch, const char *word, wg_near *near
     for (unsigned id = 1; id < WG_I_COUNT; id++)
         if ((insn = wg_isa_by_id(arch, (wg_insn_id)id)) != NULL)
             wg_near_offer(near, insn->name);
+    wg_topic_term_near(near);
     return false;
 }
 
@@ -421,6 +422,7 @@ void wg_topic_words(wg_text *out, bool insns_only)
         wg_textf(out, "%s ", causes[i].word);
     for (unsigned i = 0; i < SEMAPHORES; i++)
         wg_textf(out, "%s ", semaphore_names[i]);
+    wg_topic_term_words(out);
     for (unsigned i = 0; i < WG_F_COUNT; i++)
         wg_textf(out, "%s ", wg_finding_info_at(i)->code);
     for (unsigned i = 0; i < WG_RACE_KINDS; i++)

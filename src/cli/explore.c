@@ -488,7 +488,7 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
 int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
 {
     for (size_t i = 0; i < args->files; i++)
-        if (wg_is_chip_file(args->file[i]))
+        if (wg_is_chip_argument(args, args->file[i]))
             return wg_explore_chip(args, out, error);
     wg_explorer *x = wg_calloc(1, sizeof *x);
     int status = WG_EXIT_ERROR;

@@ -20,6 +20,7 @@
 static const char notes[] =
     "`WAITGATE_FAST=none` switches off every shortcut, `WAITGATE_FAST=NAME,...` takes only these and what they need, "
     "`WAITGATE_FAST=-NAME,...` switches these off; results and cycles are the same. "
+    "`WAITGATE_SIMD=scalar|avx2|avx512|vnni` limits the vector instructions of the host that are used; results are the same. "
     "With `WAITGATE_LOCKSTEP=1` in the environment every part of the machine is ticked in every cycle; results are "
     "identical, only slower.\n\nCtrl-C ends a run with the report of its state. Output files are replaced in one step "
     "when they are complete. A file `-` is standard output; what is said about the run is on standard error then."

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/again.h"
 #include "cli/metal_file.h"
+#include "cli/waits.h"
 #include "machine/device.h"
 #include "metal/launched.h"
 #include "metal/metal.h"
@@ -26,7 +28,14 @@ typedef struct buffer_run {
 typedef struct kernel_run {
     wg_elf *elf;
     wg_elf_kernel code;
+    uint32_t changed; /* offset of the word that --waits has changed, plus 1; 0: none */
 } kernel_run;
+
+/* A word of a kernel in a tile that --waits has changed. */
+typedef struct changed_word {
+    unsigned x, y;
+    uint32_t address, from, to;
+} changed_word;
 
 struct wg_metal_run {
     const wg_metal_file *file;
@@ -35,6 +44,9 @@ struct wg_metal_run {
     kernel_run **kernel; /* [program][kernel] */
     uint64_t *launched;  /* the cycle of each program's launch, then that of the end */
     size_t next;         /* program */
+    uint32_t from, to;   /* of the changed words */
+    changed_word *changed;
+    size_t changes;
 };
 
 static bool refuse(wg_chip_run *r, wg_chip_mark mark)
@@ -220,6 +232,7 @@ void wg_metal_close(wg_metal_run *m)
     free(m->kernel);
     free(m->buffer);
     free(m->launched);
+    free(m->changed);
     wg_metal_destroy(m->metal);
     free(m);
 }
@@ -341,6 +354,16 @@ static void give_buffers(const wg_chip_run *r, wg_session *s)
     }
 }
 
+static void note_change(wg_chip_run *r, unsigned x, unsigned y, uint32_t address)
+{
+    wg_metal_run *m = r->metal;
+    changed_word *more = wg_realloc(m->changed, (m->changes + 1) * sizeof *more);
+    if (!more) /* the results will differ */
+        return;
+    m->changed = more;
+    m->changed[m->changes++] = (changed_word){x, y, address, m->from, m->to};
+}
+
 /* Each core of a tile that runs a kernel of this program shows its symbols from now on. */
 static void show_kernels(wg_chip_run *r, const wg_metal_program_entry *p, const kernel_run *kernels)
 {
@@ -357,6 +380,8 @@ static void show_kernels(wg_chip_run *r, const wg_metal_program_entry *p, const 
                              .link = kernels[k].code.link_address};
             watch_semaphores(r, s);
             give_buffers(r, s);
+            if (kernels[k].changed)
+                note_change(r, x, y, s->overlay[core].address + kernels[k].changed - 1);
         }
 }
 
@@ -530,6 +555,78 @@ bool wg_metal_as_expected(const wg_metal_run *m)
         if (m->buffer[i].compared && !m->buffer[i].holds)
             return false;
     return true;
+}
+
+/* ---- Waits ------------------------------------------------------------------------------------------------ */
+
+uint64_t wg_metal_results(wg_chip_run *r, uint64_t h)
+{
+    for (size_t i = 0; i < r->metal->file->buffers; i++) {
+        const size_t bytes = (size_t)r->metal->file->buffer[i].bytes;
+        uint8_t *content = wg_malloc(bytes);
+        const bool read = content && wg_metal_read(r->metal->metal, &r->metal->buffer[i].at, content, bytes) == WG_OK;
+        for (size_t k = 0; read && k < bytes; k++)
+            h = wg_outcome_mix(h, content[k]);
+        free(content);
+    }
+    return h;
+}
+
+bool wg_metal_is_firmware_file(const wg_chip_run *r, const wg_elf *elf)
+{
+    for (unsigned core = 0; r->metal && core < WG_CORES; core++)
+        for (size_t i = 0; i < r->elfs; i++) {
+            char *path = wg_chip_path(r, r->metal->file->firmware[core], NULL);
+            const bool is = path && strcmp(path, wg_elf_name(elf)) == 0;
+            free(path);
+            if (is)
+                return true;
+        }
+    return false;
+}
+
+static kernel_run *kernel_from(const wg_chip_run *r, const wg_elf *elf, size_t *program, size_t *kernel)
+{
+    const wg_metal_run *m = r->metal;
+    for (; *program < m->file->programs; ++*program, *kernel = 0)
+        for (; *kernel < m->file->program[*program].kernels; ++*kernel)
+            if (wg_wait_program_is(m->kernel[*program][*kernel].elf, elf))
+                return &m->kernel[*program][(*kernel)++];
+    return NULL;
+}
+
+bool wg_metal_runs(const wg_chip_run *r, const wg_elf *elf)
+{
+    size_t program = 0, kernel = 0;
+    return elf && kernel_from(r, elf, &program, &kernel);
+}
+
+bool wg_metal_change(wg_chip_run *r, const wg_wait_change *c)
+{
+    wg_metal_run *m = r->metal;
+    size_t program = 0, kernel = 0;
+    kernel_run *k;
+    while ((k = kernel_from(r, c->site->program, &program, &kernel))) {
+        const uint32_t at = wg_wait_place(c->site) - k->code.link_address;
+        if (k->code.text_bytes < 4 || at > k->code.text_bytes - 4)
+            return false;
+        memcpy(&m->from, k->code.image + at, 4);
+        if (!wg_wait_changed_word(c, m->from, &m->to))
+            return false;
+        memcpy(k->code.image + at, &m->to, 4);
+        k->changed = at + 1;
+    }
+    return true;
+}
+
+void wg_metal_restore(wg_chip_run *r)
+{
+    for (size_t i = 0; r->metal && i < r->metal->changes; i++) {
+        const changed_word *c = &r->metal->changed[i];
+        uint32_t word;
+        if (wg_grid_read(r->grid, c->x, c->y, c->address, &word, 4) == WG_OK && word == c->to)
+            wg_grid_write(r->grid, c->x, c->y, c->address, &c->from, 4);
+    }
 }
 
 void wg_metal_report_text(const wg_metal_run *m, wg_text *out)

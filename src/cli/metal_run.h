@@ -32,6 +32,16 @@ void wg_metal_state_load(wg_metal_run *m, const void *from);
 /* Compares and dumps the buffers; false: a file could not be read or written. */
 bool wg_metal_end(wg_chip_run *r, wg_text *error);
 bool wg_metal_as_expected(const wg_metal_run *m);
+/* Hashes what its programs leave in the buffers. */
+uint64_t wg_metal_results(wg_chip_run *r, uint64_t h);
+/* Is it a file of the firmware? Does one of the kernels come from it, or from a copy that was opened elsewhere? */
+bool wg_metal_is_firmware_file(const wg_chip_run *r, const wg_elf *elf);
+bool wg_metal_runs(const wg_chip_run *r, const wg_elf *elf);
+/* Before the first launch: the kernels from the wait's file get this change. False: its place has another word. */
+struct wg_wait_change;
+bool wg_metal_change(wg_chip_run *r, const struct wg_wait_change *c);
+/* Undoes it in the tiles where they were launched. */
+void wg_metal_restore(wg_chip_run *r);
 void wg_metal_report_text(const wg_metal_run *m, wg_text *out);
 void wg_metal_report_json(const wg_metal_run *m, wg_json *j);
 

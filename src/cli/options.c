@@ -64,6 +64,49 @@ static void help_command(wg_text *out, unsigned command)
     wg_text_wrap(out, wg_exits, 0, 0);
 }
 
+static void help_json(wg_text *out, unsigned first, unsigned end)
+{
+    wg_json j = {.out = out};
+    wg_json_open(&j, NULL, '{');
+    wg_json_uint(&j, "schema", 1);
+    wg_json_text(&j, "waitgate", wg_version());
+    wg_json_open(&j, "commands", '[');
+    for (unsigned command = first; command < end; command++) {
+        wg_json_open(&j, NULL, '{');
+        wg_json_text(&j, "name", commands[command].name);
+        wg_json_text(&j, "arguments", commands[command].arguments);
+        wg_json_text(&j, "summary", commands[command].summary);
+        wg_json_open(&j, "options", '[');
+        for (unsigned i = 0; i < WG_OPT_COUNT; i++) {
+            if (!(options[i].commands >> command & 1))
+                continue;
+            wg_json_open(&j, NULL, '{');
+            wg_json_text(&j, "name", options[i].name);
+            if (options[i].value)
+                wg_json_text(&j, "value", options[i].value);
+            wg_json_text(&j, "help", options[i].help);
+            wg_json_close(&j, '}');
+        }
+        wg_json_close(&j, ']');
+        wg_json_close(&j, '}');
+    }
+    wg_json_close(&j, ']');
+    wg_json_close(&j, '}');
+}
+
+static void version(wg_text *out, bool as_json)
+{
+    wg_json j = {.out = out};
+    if (!as_json) {
+        wg_textf(out, "waitgate %s\n", wg_version());
+        return;
+    }
+    wg_json_open(&j, NULL, '{');
+    wg_json_uint(&j, "schema", 1);
+    wg_json_text(&j, "waitgate", wg_version());
+    wg_json_close(&j, '}');
+}
+
 static bool usage(wg_text *error, int *status, const char *what, const char *word, const char *near, const char *prefix)
 {
     wg_textf(error, "waitgate: %s `%s`", what, word);
@@ -150,12 +193,16 @@ bool wg_args_parse(wg_args *args, int argc, char **argv, wg_text *out, wg_text *
         return false;
     }
     const char *first = argv[1];
+    const bool as_json = argc > 2 && strcmp(argv[2], "--json") == 0;
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
-        help_all(out);
+        if (as_json)
+            help_json(out, 0, WG_CMD_COUNT);
+        else
+            help_all(out);
         return false;
     }
     if (strcmp(first, "--version") == 0) {
-        wg_textf(out, "waitgate %s\n", wg_version());
+        version(out, as_json);
         return false;
     }
     if (wg_manual(first, argc > 2 ? argv[2] : "", out))
@@ -186,7 +233,10 @@ bool wg_args_parse(wg_args *args, int argc, char **argv, wg_text *out, wg_text *
         }
     }
     if (args->value[WG_OPT_HELP]) {
-        help_command(out, args->command);
+        if (args->value[WG_OPT_JSON])
+            help_json(out, args->command, args->command + 1);
+        else
+            help_command(out, args->command);
         return false;
     }
     return true;
@@ -208,6 +258,18 @@ bool wg_args_input(wg_args *args, wg_text *error)
     if (!args->input)
         wg_textf(error, "waitgate: %s\n", message);
     return args->input != NULL;
+}
+
+uint8_t *wg_args_read(const wg_args *args, const char *file, size_t *size, char *message, size_t bytes)
+{
+    if (!args->input || strcmp(file, "-") != 0)
+        return wg_file_read(file, size, message, bytes);
+    uint8_t *text = wg_malloc(args->input_bytes + 1);
+    snprintf(message, bytes, "out of memory");
+    if (text)
+        memcpy(text, args->input, args->input_bytes);
+    *size = args->input_bytes;
+    return text;
 }
 
 void wg_args_free(wg_args *args)

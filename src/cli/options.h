@@ -58,6 +58,8 @@ bool wg_args_parse(wg_args *args, int argc, char **argv, wg_text *out, wg_text *
 void wg_args_free(wg_args *args);
 /* Reads the file `-` of a command that runs programs, once for all of its runs. */
 bool wg_args_input(wg_args *args, wg_text *error);
+/* The contents of an argument's file, `-` included; free() them. NULL: `message` says why. */
+uint8_t *wg_args_read(const wg_args *args, const char *file, size_t *size, char *message, size_t bytes);
 /* --arch, Blackhole if it is not given. */
 bool wg_args_arch(const wg_args *args, wg_arch_id *arch, wg_text *error);
 

@@ -14,6 +14,7 @@
  *   why        what `why --json` prints, if --of was given
  */
 #include "cli/page.h"
+#include "cli/profile.h"
 #include "cli/page_events.h"
 
 #include <stdlib.h>
@@ -210,7 +211,8 @@ static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
     }
     wg_page_tracks(s, &b, from, to);
     wg_json_open(j, "path", '[');
-    wg_chain_walk(&(const wg_chain *){&s->costs->chain}, 1, from, to, piece_json, &b);
+    wg_chain_walk(&(const wg_chain *){&s->costs->chain}, 1, from, to, wg_path_end(&(wg_profiled){&s, 1}, to),
+                  piece_json, &b);
     wg_json_close(j, ']');
     wg_page_steps(s->page, from, to, j);
     wg_page_ways(s->page, from, to, j);

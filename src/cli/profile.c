@@ -2,6 +2,7 @@
 /* `waitgate profile`: what each source line cost, and why. */
 #include "cli/profile.h"
 #include "cli/page.h"
+#include "cli/scaling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,8 @@ void wg_report_profile(wg_session *s, wg_text *out)
         return;
     }
     wg_textf(out, "\nProfile of cycles %llu to %llu\n", (unsigned long long)p->from, (unsigned long long)p->to);
+    if (s->scaling)
+        wg_scaling_text(s->scaling, out);
     const wg_profiled one = {&s, 1};
     wg_path_text(&one, p->from, p->to, s->top, out);
     wg_profile_groups_text(&one, s->top, p->to - p->from, out);
@@ -187,6 +190,8 @@ void wg_report_profile_json(wg_session *s, wg_json *j)
     wg_json_open(j, "cost_profile", '{');
     wg_json_uint(j, "from", p->from);
     wg_json_uint(j, "to", p->to);
+    if (s->scaling && !s->chip_width)
+        wg_scaling_json(s->scaling, j);
     wg_json_open(j, "tracks", '[');
     for (size_t i = 0; i < p->table.count;) {
         unsigned track = p->table.cost[i].track;
@@ -353,6 +358,12 @@ static bool read_end(wg_session *s, wg_option option, const char *name, uint64_t
             *mark = (wg_milestone){WG_MILESTONE_PC, symbol->address, 0};
             return true;
         }
+    }
+    if (s->host_elf) { /* its programs may arrive later */
+        if (wg_watch_symbol(s->host_elf, s, text, &mark->address))
+            mark->kind = WG_MILESTONE_PC;
+        *cycle = UINT64_MAX;
+        return true;
     }
     wg_textf(error, "waitgate: --%s: `%s` is neither a cycle, ADDR=VALUE, nor a symbol of a loaded program\n", name,
              text);

@@ -36,6 +36,8 @@ bool wg_every_track(unsigned track);
 /* The costs of these tracks by line and cause, the largest first. */
 wg_rows wg_rows_of(const wg_profiled *all, bool (*kind)(unsigned));
 /* Of the critical path between two cycles; *begin: its first cycle. */
+/* Where it ends: at the core that reached the last milestone, or with the last work. */
+wg_chain_end wg_path_end(const wg_profiled *all, uint64_t to);
 wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t *begin);
 void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t length, wg_text *out);
 void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t top, wg_text *out);

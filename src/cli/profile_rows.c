@@ -318,6 +318,14 @@ static void add_piece(void *user, unsigned tile, const wg_link *piece)
     wg_cost_add(&((wg_cost_table *)user)[tile], &piece->what);
 }
 
+wg_chain_end wg_path_end(const wg_profiled *all, uint64_t to)
+{
+    for (unsigned i = 0; i < all->tiles; i++)
+        if (all->tile[i]->costs->to == to && all->tile[i]->costs->ended_by != WG_AGENT_NONE)
+            return (wg_chain_end){i, all->tile[i]->costs->ended_by};
+    return (wg_chain_end){0, WG_AGENT_NONE};
+}
+
 wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t *begin)
 {
     wg_cost_table *costs = wg_calloc(all->tiles + 1u, sizeof *costs);
@@ -330,7 +338,7 @@ wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t 
         tables[i] = &costs[i];
     }
     if (costs && tables && chain) {
-        *begin = wg_chain_walk(chain, all->tiles, from, to, add_piece, costs);
+        *begin = wg_chain_walk(chain, all->tiles, from, to, wg_path_end(all, to), add_piece, costs);
         t = rows_of(all, tables, wg_every_track, true);
     }
     for (unsigned i = 0; costs && i < all->tiles; i++) {

@@ -77,7 +77,7 @@ static bool opens(wg_program *p, wg_text *error)
     p->args.input_bytes = p->tasm ? strlen(p->tasm) : 0;
     if (!parsed || !refuse(&p->args, error) || !wg_args_input(&p->args, error))
         return false;
-    if (p->args.files == 1 && wg_is_chip_file(p->args.file[0]) && wg_is_cluster_file(p->args.file[0]))
+    if (p->args.files == 1 && wg_is_cluster_argument(&p->args, p->args.file[0]))
         return (p->cluster = wg_cluster_open(&p->args, error)) != NULL;
     if (wg_is_chip_run(&p->args)) {
         p->chip = wg_chip_milestones(&p->args, p->number, error) ? wg_chip_open(&p->args, error) : NULL;

@@ -490,7 +490,7 @@ static void report_text(wg_session *s, int status, wg_text *out)
     if (s->costs && !(quiet && s->args->command == WG_CMD_REPORT))
         wg_report_profile(s, out);
     if (s->scaled)
-        wg_report_what_if(s, out);
+        wg_report_what_if(s->scaled, out);
     if (s->waits)
         wg_report_waits(s->waits, out);
     if (s->timeline)
@@ -559,7 +559,7 @@ void wg_report_json(wg_session *s, int status, const wg_text *error, wg_text *ou
     if (s->costs)
         wg_report_profile_json(s, j);
     if (s->scaled)
-        wg_report_what_if_json(s, j);
+        wg_report_what_if_json(s->scaled, j);
     if (s->waits)
         wg_report_waits_json(s->waits, j);
     if (error && error->size)

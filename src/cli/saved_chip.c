@@ -71,7 +71,7 @@ bool wg_is_chip_run(const wg_args *args)
 {
     const char *resume = args->value[WG_OPT_RESUME];
     for (size_t i = 0; i < args->files; i++)
-        if (wg_is_chip_file(args->file[i]) || (wg_is_saved(args->file[i]) && wg_saved_is_chip(args->file[i])))
+        if (wg_is_chip_argument(args, args->file[i]) || (wg_is_saved(args->file[i]) && wg_saved_is_chip(args->file[i])))
             return true;
     return !args->files && resume && wg_saved_is_chip(resume);
 }
@@ -89,7 +89,7 @@ bool wg_saved_chip_files(const wg_args *args, wg_saved_chip *c, const char **chi
             *chip = args->file[i];
             chips++;
         }
-    if (chips > 1 || (*chip && !wg_is_chip_file(*chip))) {
+    if (chips > 1 || (*chip && !wg_is_chip_argument(args, *chip))) {
         wg_textf(error, "waitgate: a chip file is the only file of a run\n");
         return false;
     }

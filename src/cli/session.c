@@ -17,6 +17,7 @@
 #include "machine/device.h"
 #include "machine/fast.h"
 #include "isa/asm.h"
+#include "num/simd.h"
 
 const char *wg_arch_title(wg_arch_id arch) { return wg_arch_of(arch)->long_name; }
 
@@ -72,7 +73,8 @@ static bool read_options(wg_session *s, wg_text *error)
         !wg_option_number(a, WG_OPT_SEED, "seed", &s->desc.seed, error))
         return false;
     s->desc.profile = (wg_profile)profile;
-    return wg_lockstep_wanted(&s->desc.lockstep, error) && wg_shortcuts_wanted(&s->desc.shortcuts, error);
+    return wg_lockstep_wanted(&s->desc.lockstep, error) && wg_shortcuts_wanted(&s->desc.shortcuts, error) &&
+           wg_simd_wanted(&s->desc.simd, error);
 }
 
 bool wg_lockstep_wanted(bool *lockstep, wg_text *error)
@@ -98,6 +100,19 @@ bool wg_shortcuts_wanted(const char **names, wg_text *error)
     return false;
 }
 
+bool wg_simd_wanted(const char **level, wg_text *error)
+{
+    wg_simd found;
+    *level = getenv("WAITGATE_SIMD");
+    if (wg_simd_parse(*level, &found))
+        return true;
+    wg_textf(error, "waitgate: WAITGATE_SIMD: `%s` is none of this host's levels:", *level);
+    for (unsigned i = 0; i <= (unsigned)wg_simd_best(); i++)
+        wg_textf(error, "%s %s", i ? "," : "", wg_simd_name((wg_simd)i));
+    wg_textf(error, "\n");
+    return false;
+}
+
 static bool read_tasm(wg_session *s, const char *path, wg_text *error)
 {
     char message[512];
@@ -106,16 +121,7 @@ static bool read_tasm(wg_session *s, const char *path, wg_text *error)
         wg_textf(error, "waitgate: a run takes one .tasm program; `%s` is a second\n", path);
         return false;
     }
-    if (s->args->input && strcmp(path, "-") == 0) {
-        size = s->args->input_bytes;
-        s->tasm_source = wg_malloc(size + 1);
-        if (s->tasm_source)
-            memcpy(s->tasm_source, s->args->input, size);
-        snprintf(message, sizeof message, "out of memory");
-    } else {
-        s->tasm_source = wg_file_read(path, &size, message, sizeof message);
-    }
-    if (!s->tasm_source) {
+    if (!(s->tasm_source = wg_args_read(s->args, path, &size, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }
@@ -198,13 +204,14 @@ static bool read_files(wg_session *s, wg_text *error)
                 return false;
             continue;
         }
-        if (is_tasm(path) || strcmp(path, "-") == 0) {
+        const bool chip = wg_is_chip_argument(s->args, path);
+        if (is_tasm(path) || (strcmp(path, "-") == 0 && !chip)) {
             if (!read_tasm(s, path, error))
                 return false;
             continue;
         }
         unsigned core = wg_core_of_file_name(path);
-        if (core == WG_CORES && wg_is_chip_file(path)) {
+        if (core == WG_CORES && chip) {
             wg_textf(error, "waitgate: %s is a chip file; this command takes the programs of one tile\n", path);
             return false;
         }
@@ -454,7 +461,7 @@ bool wg_session_inspect(wg_session *s, wg_text *error)
     const char *failure = s->args->value[WG_OPT_SAVE_ON_FAILURE];
     if (failure && (s->ended == WG_ENDED_HUNG || !s->expectations_hold) && !wg_saved_write(s, failure, error))
         return false;
-    if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, NULL, NULL, error))
+    if (s->costs && !wg_what_if_run(&(wg_profiled){&s, 1}, wg_cycle(s->dev), NULL, NULL, error))
         return false;
     const bool judge = wg_check_wanted(s->args) && s->args->command != WG_CMD_EXPLORE;
     return !judge || (wg_verify_races(s, error) && wg_grade_races(s, error) && wg_waits_judge(s, error));

@@ -126,9 +126,10 @@ typedef struct wg_session {
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
 
-    struct wg_code_found *found; /* … and which code its cores are in; NULL: programs are not searched for */
-    struct wg_watch *host_elf;   /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
-    int observer[16];            /* of the device, by wg_session_observe() */
+    struct wg_code_found *found;      /* … and which code its cores are in; NULL: programs are not searched for */
+    struct wg_watch *host_elf;        /* of a host's run (watch.c): its programs; NULL: they are in `elf` */
+    const struct wg_scaling *scaling; /* the costs of a host's run; NULL: its own */
+    int observer[16];                 /* of the device, by wg_session_observe() */
     unsigned observers;
 
     struct wg_meter *meter; /* of runs again; NULL: their progress is not shown */
@@ -226,9 +227,10 @@ bool wg_interrupted(void);
 bool wg_option_number(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error);
 bool wg_option_choice(const wg_args *args, wg_option option, const char *name, const char *const *choices,
                       unsigned count, unsigned *value, wg_text *error);
-/* session.c: the settings of WAITGATE_LOCKSTEP and WAITGATE_FAST. */
+/* session.c: the settings of WAITGATE_LOCKSTEP, WAITGATE_FAST and WAITGATE_SIMD. */
 bool wg_lockstep_wanted(bool *lockstep, wg_text *error);
 bool wg_shortcuts_wanted(const char **names, wg_text *error);
+bool wg_simd_wanted(const char **level, wg_text *error);
 /* session.c: the sinks requested by options, and the cores held in reset. */
 bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_pages(wg_session *s, wg_text *error);
@@ -261,6 +263,9 @@ bool wg_is_chip_run(const wg_args *args); /* a chip file, or a snapshot of a chi
 int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
 /* cluster_yaml.c, cluster_run.c: a cluster file. */
 bool wg_is_cluster_file(const char *path);
+/* The same of an argument: what `-` is, its text says. */
+bool wg_is_chip_argument(const wg_args *args, const char *file);
+bool wg_is_cluster_argument(const wg_args *args, const char *file);
 /* False: the command does not take cluster files, and there is one. */
 bool wg_cluster_refuse(const wg_args *args, wg_text *error);
 int wg_run_cluster(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
@@ -327,6 +332,8 @@ const char *wg_arch_title(wg_arch_id arch);
 /* watch.c: of a host's run. */
 struct wg_watch;
 wg_elf *wg_watch_program(const struct wg_watch *w, const wg_session *s, unsigned core, uint32_t pc, uint32_t *address);
+/* The address of a symbol of the programs of this session's tile; false: none has it yet. */
+bool wg_watch_symbol(const struct wg_watch *w, const wg_session *s, const char *name, uint32_t *address);
 
 /* Suppressed reports. On failure there is a message, and the part already read must be freed, too. */
 bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error);

@@ -40,6 +40,9 @@ bool wg_tasm_data(wg_tasm *t, wg_tasm_line *l, const char *name, size_t length, 
 void wg_tasm_expect_line(wg_tasm *t, wg_tasm_line *l);
 /* One line of a core section, Tensix mnemonics replaced by words. */
 void wg_tasm_core_line(wg_tasm *t, wg_tasm_line *l, unsigned core);
+/* tasm_assemble.c: the section's source for an assembler, with the program's constants; and its image, by the small assembler. */
+void wg_tasm_core_text(const wg_tasm *t, unsigned core, wg_text *out);
+bool wg_tasm_assemble(wg_tasm *t, unsigned core);
 extern const char *const wg_tasm_core_names[WG_CORES];
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * .tasm: the RISC-V assembler and linker build an ELF image of each core section, in a directory of its own. Their errors
- * become errors of the program's line.
+ * become errors of the program's line. Where they are not installed, the small assembler does (tasm_assemble.c).
  */
 #include "cli/tasm_internal.h"
 
@@ -103,18 +103,10 @@ static void tool_errors(wg_tasm *t, unsigned core, const char *path)
     free(text);
 }
 
-static bool is_identifier(const char *name) { return strspn(name, ".") == 0; }
-
 static bool write_source(const wg_tasm *t, unsigned core, const char *path, char *error, size_t error_bytes)
 {
     wg_text all = {0};
-    wg_textf(&all, ".file 1 \"");
-    wg_tasm_quote(&all, t->name);
-    wg_textf(&all, "\"\n.option norelax\n.option norvc\n.text\n.globl _start\n_start:\n");
-    for (size_t i = 0; i < t->symbols; i++)
-        if (!t->symbol[i].label && is_identifier(t->symbol[i].name))
-            wg_textf(&all, ".set %s, %lld\n", t->symbol[i].name, (long long)t->symbol[i].value);
-    wg_text_add(&all, t->core[core].source.data, t->core[core].source.size);
+    wg_tasm_core_text(t, core, &all);
     snprintf(error, error_bytes, "out of memory");
     bool ok = !all.failed && wg_file_write(path, all.data, all.size, error, error_bytes);
     wg_text_free(&all);
@@ -166,11 +158,10 @@ static bool link_core(wg_tasm *t, unsigned core)
                      status < 0 ? strerror(errno) : "it ended unexpectedly");
         return false;
     }
+    if (status == 127 && !getenv("WAITGATE_RISCV_PREFIX"))
+        return wg_tasm_assemble(t, core);
     if (status == 127) {
-        wg_tasm_fail(t, t->core[core].line, 0,
-                     "core sections need `%s` and `%s`; install the RISC-V binutils "
-                     "(binutils-riscv64-unknown-elf), or set WAITGATE_RISCV_PREFIX",
-                     as, ld);
+        wg_tasm_fail(t, t->core[core].line, 0, "there is no `%s` and `%s`, which WAITGATE_RISCV_PREFIX names", as, ld);
         return false;
     }
     if (status != 0) {

@@ -11,16 +11,55 @@
 #include "isa/riscv_word.h"
 #include "machine/request.h"
 
-enum { SEEDS = 8, NOP = 0x13, OPCODE_FENCE = 0x0F, OPCODE_LOAD = 0x03, DRAIN_FIRST = 4, DRAIN_LAST = 8 };
+enum {
+    SEEDS = 8,
+    NOP = 0x13,
+    TTNOP = WG_OPCODE_NOP << 24,
+    OPCODE_FENCE = 0x0F,
+    OPCODE_LOAD = 0x03,
+    DRAIN_FIRST = 4,
+    DRAIN_LAST = 8
+};
 static const uint32_t pc_buffer = 0xFFE80000;
 
 /* ---- Which waits were executed ---------------------------------------------------------------------------------- */
 
+bool wg_wait_program_is(const wg_elf *a, const wg_elf *b)
+{
+    return a == b || (a && b && strcmp(wg_elf_name(a), wg_elf_name(b)) == 0);
+}
+
+/* The program of the running tile that has code at `pc`, and where in it that is. */
+static wg_elf *program_at(const wg_waits_watch *v, unsigned core, uint32_t pc, uint32_t *address)
+{
+    for (unsigned i = core < WG_CORES ? v->overlays[core] : 0; i-- > 0;) {
+        const wg_overlay *o = &v->overlay[core][i];
+        if (pc - o->address < o->bytes) {
+            *address = pc - o->address + o->link;
+            return o->elf;
+        }
+    }
+    return wg_session_elf(v->running, core, pc, address);
+}
+
+/* A kernel has arrived since the core was seen last, perhaps. */
+static void see_overlay(wg_waits_watch *v, unsigned core)
+{
+    const wg_overlay *now = &v->running->overlay[core];
+    wg_overlay *seen = v->overlay[core];
+    unsigned *count = &v->overlays[core];
+    if (!now->elf || (*count && seen[*count - 1].elf == now->elf && seen[*count - 1].address == now->address))
+        return;
+    if (*count == WG_WAITS_OVERLAYS)
+        memmove(seen, seen + 1, --*count * sizeof *seen);
+    seen[(*count)++] = *now;
+}
+
 static wg_wait_site *site_of(wg_waits *w, const wg_wait_site *like)
 {
     for (size_t i = 0; i < w->count; i++)
-        if (w->site[i].agent == like->agent && w->site[i].pc == like->pc && w->site[i].word == like->word &&
-            w->site[i].program == like->program)
+        if (w->site[i].agent == like->agent && w->site[i].address == like->address && w->site[i].word == like->word &&
+            wg_wait_program_is(w->site[i].program, like->program))
             return &w->site[i];
     if (w->count == w->room) {
         size_t room = w->room ? 2 * w->room : 32;
@@ -54,10 +93,12 @@ static uint32_t branch_around(wg_device *dev, uint32_t pc)
 static void find_loop(wg_waits_watch *v, wg_wait_site *site)
 {
     wg_waits *w = v->w;
-    site->branch = branch_around(v->dev, site->pc);
+    site->branch = branch_around(v->running->dev, site->pc);
+    if (site->branch)
+        site->branch += site->address - site->pc;
     for (size_t i = 0; site->branch && !site->first && i < w->count; i++)
-        if (&w->site[i] != site && w->site[i].agent == site->agent && w->site[i].program == site->program &&
-            w->site[i].branch == site->branch)
+        if (&w->site[i] != site && w->site[i].agent == site->agent &&
+            wg_wait_program_is(w->site[i].program, site->program) && w->site[i].branch == site->branch)
             site->first = w->site[i].first ? w->site[i].first : 1 + i;
 }
 
@@ -69,6 +110,7 @@ static void on_event(void *user, const wg_event *e)
     wg_wait_site like = {.agent = e->agent, .core = e->agent, .pc = e->pc, .s = v->s};
     if (e->agent >= WG_CORES)
         return;
+    see_overlay(v, e->agent);
     if (e->kind == WG_EV_CORE_REQUEST) {
         const uint32_t offset = (uint32_t)e->a - pc_buffer;
         const uint8_t path = WG_REQUEST_PATH(e->word);
@@ -77,8 +119,7 @@ static void on_event(void *user, const wg_event *e)
         if (!like.drain && !like.reads)
             return;
     }
-    uint32_t address;
-    like.program = wg_session_elf(v->s, e->agent, e->pc, &address);
+    like.program = program_at(v, e->agent, e->pc, &like.address);
     wg_wait_site *site = site_of(w, &like);
     if (!site)
         return;
@@ -91,7 +132,54 @@ static void on_event(void *user, const wg_event *e)
         v->last[like.reads][e->agent] = site->first ? site->first : 1 + (size_t)(site - w->site);
 }
 
-static bool is_wait(const wg_wait_site *site) { return !site->reads || (site->branch && !site->first); }
+static bool is_wait(const wg_wait_site *site)
+{
+    return !site->foreign && (!site->reads || (site->branch && !site->first));
+}
+
+static bool expands(uint32_t word) { return wg_opcode(word) == WG_OPCODE_MOP || wg_opcode(word) == WG_OPCODE_REPLAY; }
+
+/* Has the program a MOP or REPLAY where the instruction comes from? */
+static bool is_made(const wg_session *s, const wg_wait_site *site)
+{
+    if (WG_IS_HOST_PC(site->pc)) {
+        const wg_tasm_stream *stream = &s->tasm.stream[site->agent - WG_AGENT_THREAD0];
+        for (size_t i = 0; s->has_tasm && i < stream->words; i++)
+            if (stream->word[i].line == site->pc - WG_HOST_PC && expands(stream->word[i].word))
+                return true;
+        return false;
+    }
+    for (size_t i = 0; site->program && i < wg_elf_segments(site->program); i++) {
+        const wg_elf_segment *g = wg_elf_segment_at(site->program, i);
+        uint32_t word;
+        if (g->file_bytes < 4 || site->address - g->address > g->file_bytes - 4)
+            continue;
+        memcpy(&word, g->data + (site->address - g->address), 4);
+        return wg_rv_is_ttinsn(word) && expands(wg_ttinsn_decode(word));
+    }
+    return false;
+}
+
+/* Notes one of the places in memory from which the instruction is made. */
+static void note_place(const wg_session *s, wg_wait_site *site, uint32_t pc)
+{
+    wg_rewrite *r = &site->rewrite;
+    unsigned i = 0;
+    if (!r->pcs) {
+        site->made = is_made(s, site);
+        site->everywhere = true;
+        r->from = site->word;
+        r->thread = (uint8_t)(site->agent - WG_AGENT_THREAD0);
+    }
+    while (i < r->pcs && r->pc[i] != pc)
+        i++;
+    if (i < r->pcs)
+        return;
+    if (r->pcs == WG_REWRITE_PLACES)
+        site->everywhere = false;
+    else
+        r->pc[r->pcs++] = pc;
+}
 
 /*
  * A SEMWAIT of a thread that also gets (or posts) the semaphore keeps its count from passing zero (or its maximum).
@@ -132,13 +220,12 @@ static void add_thread_waits(wg_waits_watch *v)
     w->failed |= !rows && costs->table.count;
     for (size_t i = 0; rows && i < count; i++) {
         const wg_cost *c = &rows[i].cost;
-        uint32_t address;
-        const wg_elf *program = wg_session_elf(v->s, c->core, c->pc, &address);
-        wg_wait_site *site = site_of(
-            w, &(wg_wait_site){
-                   .agent = c->track, .core = c->core, .pc = c->pc, .word = c->word, .s = v->s, .program = program});
+        wg_wait_site like = {.agent = c->track, .core = c->core, .pc = c->pc, .word = c->word, .s = v->s};
+        like.program = program_at(v, c->core, c->pc, &like.address);
+        wg_wait_site *site = site_of(w, &like);
         if (!site)
             continue;
+        note_place(v->s, site, c->pc);
         site->kept |= keeps_count(costs, site);
         site->hands_over |= hands_over(costs, v->s->desc.arch, site->agent);
         site->held_ever += rows[i].cycles;
@@ -149,9 +236,10 @@ static void add_thread_waits(wg_waits_watch *v)
     free(rows);
 }
 
-bool wg_waits_watch_begin(wg_waits_watch *v, wg_waits *w, wg_session *s, wg_device *dev)
+bool wg_waits_watch_begin(wg_waits_watch *v, wg_waits *w, wg_session *s, wg_session *running)
 {
-    *v = (wg_waits_watch){.w = w, .s = s, .dev = dev, .costs = wg_calloc(1, sizeof *v->costs)};
+    wg_device *dev = running->dev;
+    *v = (wg_waits_watch){.w = w, .s = s, .running = running, .costs = wg_calloc(1, sizeof *v->costs)};
     if (!v->costs)
         return false;
     wg_costs_begin(v->costs, 0, 0);
@@ -164,7 +252,7 @@ bool wg_waits_watch_end(wg_waits_watch *v)
 {
     if (!v->costs)
         return false;
-    wg_costs_end(v->costs, wg_cycle(v->dev));
+    wg_costs_end(v->costs, wg_cycle(v->running->dev));
     add_thread_waits(v);
     /* The host may rely on a core's last drain and barrier, which no run here shows. */
     for (unsigned i = 0; i < 2; i++)
@@ -207,25 +295,37 @@ static bool change_stream(wg_session *v, const wg_wait_change *c, wg_wait_change
     return found;
 }
 
-bool wg_wait_change_code(wg_device *dev, const wg_wait_change *c, wg_wait_changed *done)
+uint32_t wg_wait_place(const wg_wait_site *site) { return site->reads ? site->branch : site->address; }
+
+bool wg_wait_changed_word(const wg_wait_change *c, uint32_t word, uint32_t *to)
 {
     const wg_wait_site *site = c->site;
-    const uint32_t pc = site->reads ? site->branch : site->pc;
-    uint32_t word, to = NOP;
-    if (pc >= wg_l1_bytes(dev) || wg_read(dev, pc, &word, 4) != WG_OK)
-        return false;
     if (wg_track_is_thread(site->agent) && (!wg_rv_is_ttinsn(word) || wg_ttinsn_decode(word) != site->word))
-        return false; /* an expander produced it */
+        return false;
     const uint32_t opcode = site->drain ? OPCODE_LOAD : site->reads ? WG_RV_BRANCH : OPCODE_FENCE;
     if (wg_track_is_core(site->agent) && wg_rv_opcode(word) != opcode)
         return false;
-    if (site->drain)
-        to = (word & 0xF80) | NOP; /* li rd, 0 */
+    *to = site->drain ? (word & 0xF80) | NOP : NOP; /* li rd, 0 */
     if (c->word)
-        to = wg_ttinsn_encode(c->word);
-    done->at = pc;
+        *to = wg_ttinsn_encode(c->word);
+    return true;
+}
+
+bool wg_wait_change_code(wg_device *dev, const wg_wait_change *c, wg_wait_changed *done)
+{
+    wg_wait_site *site = c->site;
+    const uint32_t at = wg_wait_place(site);
+    uint32_t word, to;
+    if (site->made) {
+        site->rewrite.to = c->word ? c->word : TTNOP;
+        wg_device_rewrite(dev, &site->rewrite);
+        return site->everywhere;
+    }
+    if (at >= wg_l1_bytes(dev) || wg_read(dev, at, &word, 4) != WG_OK || !wg_wait_changed_word(c, word, &to))
+        return false;
+    done->at = at;
     done->original = word;
-    return wg_write(dev, pc, &to, 4) == WG_OK;
+    return wg_write(dev, at, &to, 4) == WG_OK;
 }
 
 void wg_wait_restore_code(wg_device *dev, const wg_wait_changed *done)
@@ -236,10 +336,10 @@ void wg_wait_restore_code(wg_device *dev, const wg_wait_changed *done)
 
 /* ---- One run ------------------------------------------------------------------------------------------------------ */
 
-bool wg_waits_any_race(const wg_session *v)
+bool wg_waits_any_race(wg_session *v)
 {
     for (size_t i = 0; i < wg_races_count(v->races); i++)
-        if (wg_race_severity(wg_races_at(v->races, i)->kind) > WG_SEVERITY_NOTE)
+        if (!wg_check_ignores(v, wg_races_at(v->races, i)))
             return true;
     return false;
 }
@@ -251,12 +351,14 @@ static wg_wait_outcome run_changed(void *of, const wg_wait_change *c, uint64_t s
     wg_wait_outcome o = {0};
     bool begun = wg_again_begin(&v, s, seed, NULL, error);
     if (begun && c->site)
-        begun = WG_IS_HOST_PC(c->site->pc) ? change_stream(&v, c, &done) : wg_wait_change_code(v.dev, c, &done);
+        begun = WG_IS_HOST_PC(c->site->pc) && !c->site->made ? change_stream(&v, c, &done)
+                                                             : wg_wait_change_code(v.dev, c, &done);
     if (begun && wg_drive_silently(&v)) {
         o.ran = true;
         o.cycles = wg_cycle(v.dev);
         o.good = v.ended == s->ended && !wg_waits_any_race(&v) && wg_finding_count(v.dev) <= wg_finding_count(s->dev) &&
-                 wg_races_forgotten(v.races) <= wg_races_forgotten(s->races) && wg_again_values_hold(&v);
+                 wg_again_values_hold(&v);
+        o.forgotten = wg_races_forgotten(v.races);
         wg_wait_restore_code(v.dev, &done);
         o.results = o.good ? wg_outcome_registers(v.dev, wg_outcome_l1(v.dev)) : 0;
     }
@@ -268,7 +370,8 @@ static wg_wait_outcome run_changed(void *of, const wg_wait_change *c, uint64_t s
 typedef struct judge {
     const wg_waits_of *of;
     uint64_t spent;
-    uint64_t cycles, results; /* of the unchanged program */
+    uint64_t cycles, results;  /* of the unchanged program */
+    uint64_t forgotten[SEEDS]; /* likewise, with each timing: a change must not make the detector forget much more */
     wg_text *error;
 } judge;
 
@@ -287,7 +390,9 @@ static verdict try_change(judge *g, const wg_wait_change *c, uint64_t *cycles)
             *cycles = o.cycles;
         if (!c->site && !seed)
             g->results = o.results;
-        if (!o.good || o.results != g->results)
+        if (!c->site)
+            g->forgotten[seed] = o.forgotten;
+        if (!o.good || o.results != g->results || o.forgotten > g->forgotten[seed] + g->forgotten[seed] / 8)
             return BAD;
     }
     return GOOD;
@@ -386,7 +491,7 @@ static bool collect(void *of, wg_waits *w, uint64_t seed, wg_text *error)
     wg_session v, *s = of;
     wg_waits_watch watch = {0};
     bool ok =
-        wg_again_begin(&v, s, seed, NULL, error) && wg_waits_watch_begin(&watch, w, s, v.dev) && wg_drive_silently(&v);
+        wg_again_begin(&v, s, seed, NULL, error) && wg_waits_watch_begin(&watch, w, s, &v) && wg_drive_silently(&v);
     if (!wg_waits_watch_end(&watch))
         ok = false;
     wg_again_end(&v);
@@ -466,6 +571,16 @@ void wg_waits_free(wg_waits *w)
 
 static const char *const verdicts[WG_WAITS_VERDICTS] = {"needed", "free", "remove", "narrower", "not-tried"};
 
+static bool site_source(const wg_wait_site *site, wg_source *out)
+{
+    wg_elf *elf[WG_CORES] = {0};
+    if (!site->program || site->core >= WG_CORES)
+        return wg_session_source(site->s, site->core, site->pc, out);
+    elf[site->core] = site->program;
+    *out = (wg_source){0};
+    return wg_source_in(elf, site->core, site->address, out);
+}
+
 static void wait_text(const wg_wait_site *site, uint32_t word, char *room, size_t bytes)
 {
     if (wg_track_is_thread(site->agent))
@@ -486,6 +601,8 @@ static void advice(const wg_wait_site *site, wg_text *out)
     } else {
         wg_textf(out, "not needed%s", site->is == WG_WAITS_FREE ? "; there was never anything to wait for" : "");
     }
+    if (site->made && site->is != WG_WAITS_NARROWER)
+        wg_textf(out, "; with a NOP in its place");
     if (site->saves > 0)
         wg_textf(out, "; saves %lld cycle%s", (long long)site->saves, site->saves == 1 ? "" : "s");
     else
@@ -514,16 +631,17 @@ void wg_report_waits(const wg_waits *w, wg_text *out)
         if (site->is == WG_WAITS_NEEDED || site->is == WG_WAITS_UNTRIED)
             continue;
         wait_text(site, site->word, text, sizeof text);
-        wg_textf(out, "  %s at %s: %s\n    ", wg_agent_name(site->agent),
-                 wg_place(site->s, site->core, site->pc, where, sizeof where), text);
+        wg_source source;
+        site_source(site, &source);
+        wg_textf(out, "  %s at %s: %s%s\n    ", wg_agent_name(site->agent),
+                 wg_source_text(&source, where, sizeof where), text, site->made ? ", made by MOP or REPLAY" : "");
         advice(site, out);
         wg_textf(out, ".\n");
     }
     wg_textf(out, "%s%zu of %zu waits are needed as they are", listed ? "" : "\n", count[WG_WAITS_NEEDED], w->count);
     wg_textf(out, by_rule ? ", %zu of them by rule: runs cannot tell (docs/races.md).\n" : ".\n", by_rule);
     if (count[WG_WAITS_UNTRIED])
-        wg_textf(out,
-                 "%zu were not tried: an expander makes them, they are not in L1, or --verify allows too few cycles.\n",
+        wg_textf(out, "%zu were not tried: they are not in L1, or --verify allows too few cycles.\n",
                  count[WG_WAITS_UNTRIED]);
 }
 
@@ -541,12 +659,14 @@ void wg_report_waits_json(const wg_waits *w, wg_json *j)
         wait_text(site, site->word, text, sizeof text);
         wg_json_text(j, "instruction", text);
         wg_json_hex(j, "pc", site->pc);
-        if (wg_session_source(site->s, site->core, site->pc, &source) && source.file) {
+        if (site_source(site, &source) && source.file) {
             wg_json_text(j, "file", source.file);
             wg_json_uint(j, "line", source.line);
         }
         wg_json_text(j, "verdict", verdicts[site->is]);
         wg_json_bool(j, "by_rule", site->by_rule);
+        if (site->made)
+            wg_json_bool(j, "made", true);
         wg_json_uint(j, "executed", site->executed);
         if (wg_track_is_thread(site->agent))
             wg_json_uint(j, "held", site->held);

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <waitgate/tools.h>
 
+#include "chip/what_if.h"
 #include "cli/chip_internal.h"
 #include "cli/profile.h"
+#include "cli/scaling.h"
 #include "machine/device.h"
 
 /* Of each track of a chip's tile: at most 1 MB. */
@@ -19,6 +21,10 @@ struct wg_watch {
     wg_chip_run run; /* of a tile alone: that tile */
     wg_device *device;
     char *title, *trace, *log, *report;
+    char *part[2]; /* of the run, for the profile: from, to; NULL: not given */
+    char *what_if; /* NULL: its own costs */
+    wg_scaling scaling;
+    wg_tile_scaling *scaled; /* by tile */
     bool profile, timeline, stats, ended;
     wg_host_elf *elf; /* programs; the caller's */
     size_t elfs;
@@ -58,11 +64,32 @@ static bool add_elf(wg_watch *w, const wg_host_elf *elf)
     return true;
 }
 
+static bool is_here(const wg_watch *w, const wg_chip_tile *t, const wg_host_elf *e)
+{
+    return w->device || (e->x == WG_ANYWHERE && e->y == WG_ANYWHERE) || (e->x == t->x && e->y == t->y);
+}
+
+/* A program arrives: the profile's part may begin or end at a symbol of it, and the costs of its lines may be scaled. */
+static void program_arrives(wg_watch *w, wg_chip_tile *t, const wg_host_elf *e)
+{
+    wg_costs *p = t->s.costs;
+    wg_milestone *stone[2] = {p ? &p->from_stone : NULL, p ? &p->to_stone : NULL};
+    const bool open[2] = {p && p->from == UINT64_MAX, p && p->to == UINT64_MAX};
+    uint32_t address;
+    for (unsigned i = 0; i < 2; i++)
+        if (open[i] && stone[i]->kind == WG_MILESTONE_NONE && w->part[i] &&
+            wg_watch_symbol(w, &t->s, w->part[i], &address))
+            *stone[i] = (wg_milestone){WG_MILESTONE_PC, address, 0};
+    if (w->what_if) /* out of memory: they are not scaled, and wg_watch_end() says that they were not found */
+        wg_scaling_code(&w->scaling, &t->s, e->core, &(wg_scaled_code){e->elf, e->moved, e->low, e->high},
+                        &w->scaled[t - w->run.tile]);
+}
+
 /* The core is about to execute code outside of what it was in: which program is that? */
 static void enters_code(wg_code_found *f, unsigned core, uint32_t pc)
 {
     wg_watch *w = f->watch;
-    const wg_chip_tile *t = f->tile;
+    wg_chip_tile *const t = f->tile;
     const uint32_t page = pc >> PAGE_BITS;
     uint32_t known = pc, address = pc;
     f->low[core] = page << PAGE_BITS;
@@ -77,9 +104,9 @@ static void enters_code(wg_code_found *f, unsigned core, uint32_t pc)
             continue;
         f->low[core] = g->address + (pc - address);
         f->bytes[core] = g->file_bytes;
-        if (elf != own || address != known) /* out of memory: its lines stay unknown */
-            add_elf(w,
-                    &(wg_host_elf){elf, core, t->x, t->y, f->low[core], f->low[core] + f->bytes[core], pc - address});
+        const wg_host_elf found = {elf, core, t->x, t->y, f->low[core], f->low[core] + f->bytes[core], pc - address};
+        if ((elf != own || address != known) && add_elf(w, &found)) /* out of memory: its lines stay unknown */
+            program_arrives(w, f->tile, &found);
         return;
     }
     f->unknown[core][page / 64] |= UINT64_C(1) << page % 64;
@@ -104,6 +131,28 @@ static bool find_programs(wg_watch *w, wg_chip_tile *t, wg_text *error)
     return wg_session_observe(&t->s, WG_EV_BIT(WG_EV_CORE_RETIRE), on_code, t->s.found, error);
 }
 
+/* Before time passes for the tile. */
+static bool scale_tile(wg_watch *w, wg_chip_tile *t, wg_text *error)
+{
+    wg_tile_scaling *own = &w->scaled[t - w->run.tile];
+    if (!w->what_if)
+        return true;
+    t->s.scaling = &w->scaling;
+    bool ok = wg_scaling_tile(&w->scaling, &t->s, own);
+    for (size_t i = 0; ok && i < w->elfs; i++) {
+        const wg_host_elf *e = &w->elf[i];
+        if (is_here(w, t, e))
+            ok =
+                wg_scaling_code(&w->scaling, &t->s, e->core, &(wg_scaled_code){e->elf, e->moved, e->low, e->high}, own);
+    }
+    /* With lines whose program is not here yet, the tile looks for them from the beginning. */
+    ok = ok && (own->places || !w->scaling.lines || wg_scaling_nowhere(own)) &&
+         wg_device_what_if(t->s.dev, &own->what_if) == WG_OK;
+    if (!ok)
+        wg_textf(error, "out of memory");
+    return ok;
+}
+
 static bool watch_tile(wg_watch *w, wg_chip_tile *t, wg_device *dev, wg_text *error)
 {
     const bool alone = w->device;
@@ -125,7 +174,7 @@ static bool watch_tile(wg_watch *w, wg_chip_tile *t, wg_device *dev, wg_text *er
         snprintf(t->name, sizeof t->name, "%s %u-%u", dev->tile->spec->kind == WG_TILE_ETH ? "Ethernet tile" : "tile",
                  t->x, t->y);
     const wg_trace_tile at = {1 + number, number, alone, t->name, s->desc.arch};
-    bool ok = find_programs(w, t, error); /* before anyone asks for their lines */
+    bool ok = scale_tile(w, t, error) && find_programs(w, t, error); /* before anyone asks for their lines */
     ok = ok && (!w->profile || (wg_profile_open(s, wg_idle_cores(s), error) && wg_page_open(s, error)));
     if (ok && s->costs && !alone) /* a chip may have 140 of them */
         s->costs->chain.most = LINKS_OF_A_TILE;
@@ -150,9 +199,12 @@ wg_watch *wg_watch_begin(const wg_watch_desc *given, char *error, size_t bytes)
     bool ok = w && !message.size && (w->run.tile = wg_calloc(most, sizeof *w->run.tile)) &&
               (w->run.profiled = wg_calloc(most, sizeof *w->run.profiled)) &&
               copy_of(&w->title, desc.title ? desc.title : "host") && copy_of(&w->trace, desc.trace) &&
-              copy_of(&w->log, desc.log);
+              copy_of(&w->log, desc.log) && copy_of(&w->what_if, desc.what_if) && copy_of(&w->part[0], desc.from) &&
+              copy_of(&w->part[1], desc.to) && (w->scaled = wg_calloc(most, sizeof *w->scaled));
     if (ok) {
         w->args = (wg_args){.command = WG_CMD_PROFILE};
+        w->args.value[WG_OPT_FROM] = w->part[0];
+        w->args.value[WG_OPT_TO] = w->part[1];
         w->run.args = &w->args;
         w->run.grid = desc.grid;
         w->run.file.name = w->title;
@@ -168,6 +220,8 @@ wg_watch *wg_watch_begin(const wg_watch_desc *given, char *error, size_t bytes)
             ok = false;
         }
     }
+    ok = ok && (!w->what_if || wg_scaling_read(&w->scaling, w->what_if, &message)) &&
+         (!w->what_if || !desc.grid || wg_grid_what_if(desc.grid, &w->scaling.all) == WG_OK);
     if (ok && desc.device) {
         w->run.tiles = 1;
         w->run.profiled[0] = &w->run.tile[0].s;
@@ -203,7 +257,13 @@ bool wg_watch_tile(wg_watch *w, unsigned x, unsigned y, char *error, size_t byte
 
 bool wg_watch_elf(wg_watch *w, unsigned x, unsigned y, wg_core_id core, wg_elf *elf)
 {
-    return elf && (unsigned)core < WG_CORES && add_elf(w, &(wg_host_elf){elf, core, x, y, 0, UINT32_MAX, 0});
+    const wg_host_elf added = {elf, core, x, y, 0, UINT32_MAX, 0};
+    if (!elf || (unsigned)core >= WG_CORES || !add_elf(w, &added))
+        return false;
+    for (size_t i = 0; i < w->run.tiles && !w->ended; i++)
+        if (is_here(w, &w->run.tile[i], &added))
+            program_arrives(w, &w->run.tile[i], &added);
+    return true;
 }
 
 void wg_watch_find(wg_watch *w, wg_watch_finder find, void *user)
@@ -218,8 +278,8 @@ wg_elf *wg_watch_program(const wg_watch *w, const wg_session *s, unsigned core, 
     const wg_chip_tile *t = (const wg_chip_tile *)(const void *)((const char *)s - offsetof(wg_chip_tile, s));
     for (size_t i = w->elfs; i-- > 0;) { /* the program loaded last */
         const wg_host_elf *e = &w->elf[i];
-        bool here = w->device || (e->x == WG_ANYWHERE && e->y == WG_ANYWHERE) || (e->x == t->x && e->y == t->y);
-        if (here && e->core == core && pc >= e->low && pc < e->high && wg_elf_function(e->elf, pc - e->moved)) {
+        if (is_here(w, t, e) && e->core == core && pc >= e->low && pc < e->high &&
+            wg_elf_function(e->elf, pc - e->moved)) {
             *address = pc - e->moved;
             return e->elf;
         }
@@ -227,10 +287,24 @@ wg_elf *wg_watch_program(const wg_watch *w, const wg_session *s, unsigned core, 
     return NULL;
 }
 
+bool wg_watch_symbol(const wg_watch *w, const wg_session *s, const char *name, uint32_t *address)
+{
+    const wg_chip_tile *t = (const wg_chip_tile *)(const void *)((const char *)s - offsetof(wg_chip_tile, s));
+    for (size_t i = w->elfs; i-- > 0;) {
+        const wg_host_elf *e = &w->elf[i];
+        const wg_elf_symbol *symbol = is_here(w, t, e) ? wg_elf_symbol_named(e->elf, name) : NULL;
+        if (symbol) {
+            *address = symbol->address + e->moved;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool wg_watch_end(wg_watch *w, char *error, size_t bytes)
 {
     wg_text message = {0};
-    bool ok = true;
+    bool ok = !w->what_if || w->ended || wg_scaling_found(&w->scaling, &message);
     if (w->ended)
         return true;
     w->ended = true;
@@ -325,8 +399,12 @@ bool wg_watch_report(wg_watch *w, const char *path, char *error, size_t bytes)
 
 void wg_watch_free(wg_watch *w)
 {
+    if (w && w->what_if && w->run.grid)
+        wg_grid_what_if(w->run.grid, NULL);
     for (size_t i = 0; w && i < w->run.tiles; i++) {
         wg_session *s = &w->run.tile[i].s;
+        if (w->what_if && w->device)
+            wg_device_what_if(w->device, NULL);
         if (!w->ended)
             wg_session_unobserve(s);
         s->dev = NULL; /* the host owns it */
@@ -341,6 +419,13 @@ void wg_watch_free(wg_watch *w)
         free(w->trace);
         free(w->log);
         free(w->report);
+        free(w->part[0]);
+        free(w->part[1]);
+        for (size_t i = 0; w->scaled && i < w->run.tiles; i++)
+            free(w->scaled[i].place);
+        free(w->scaled);
+        wg_scaling_free(&w->scaling);
+        free(w->what_if);
     }
     free(w);
 }

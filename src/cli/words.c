@@ -233,7 +233,7 @@ static void dis_elf(dis *d, wg_elf *elf)
     const wg_elf_symbol *in = NULL;
     wg_elf_line last = {0};
     if (!d->json && !wg_riscv_text_available())
-        wg_textf(d->out, "; RISC-V instructions as words: this waitgate was built without libopcodes\n");
+        wg_textf(d->out, "; floating point and vectors as words: this waitgate was built without libopcodes\n");
     for (size_t i = 0; i < wg_elf_segments(elf); i++) {
         const wg_elf_segment *s = wg_elf_segment_at(elf, i);
         for (uint32_t at = 0; s->executable && at + 4 <= s->file_bytes; at += 4) {

@@ -10,6 +10,8 @@
 #include "elf/elf_internal.h"
 
 #include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,16 +140,6 @@ static bool read_segments(wg_elf *elf, const Elf32_Ehdr *h, char *error, size_t 
     return true;
 }
 
-static int by_address(const void *a, const void *b)
-{
-    const wg_elf_symbol *x = a, *y = b;
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    if (x->function != y->function)
-        return x->function ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
-
 static bool read_symbol_table(wg_elf *elf, Elf_Scn *section, const GElf_Shdr *header, char *error, size_t n)
 {
     Elf_Data *data = elf_getdata(section, NULL);
@@ -204,8 +196,7 @@ static bool read_symbols(wg_elf *elf, char *error, size_t n)
         if (!read_symbol_table(elf, section, &header, error, n))
             return false;
     }
-    if (elf->symbols)
-        qsort(elf->symbol, elf->symbols, sizeof *elf->symbol, by_address);
+    wg_elf_sort_symbols(elf);
     return true;
 }
 
@@ -258,74 +249,11 @@ wg_elf *wg_elf_open_file(const char *path, char *error, size_t error_bytes)
     return elf;
 }
 
-void wg_elf_close(wg_elf *elf)
+void wg_elf_reader_close(wg_elf *elf)
 {
-    if (!elf)
-        return;
     wg_elf_lines_close(elf);
     if (elf->libelf)
         elf_end(elf->libelf);
-    free(elf->symbol);
-    free(elf->segment);
-    free(elf->image);
-    free(elf->name);
-    free(elf);
-}
-
-const char *wg_elf_name(const wg_elf *elf) { return elf->name; }
-uint32_t wg_elf_entry(const wg_elf *elf) { return elf->entry; }
-size_t wg_elf_segments(const wg_elf *elf) { return elf->segments; }
-size_t wg_elf_symbols(const wg_elf *elf) { return elf->symbols; }
-
-const wg_elf_segment *wg_elf_segment_at(const wg_elf *elf, size_t index)
-{
-    return index < elf->segments ? &elf->segment[index] : NULL;
-}
-
-const wg_elf_symbol *wg_elf_symbol_at(const wg_elf *elf, size_t index)
-{
-    return index < elf->symbols ? &elf->symbol[index] : NULL;
-}
-
-const wg_elf_symbol *wg_elf_symbol_named(const wg_elf *elf, const char *name)
-{
-    for (size_t i = 0; i < elf->symbols; i++)
-        if (strcmp(elf->symbol[i].name, name) == 0)
-            return &elf->symbol[i];
-    return NULL;
-}
-
-static const wg_elf_segment *segment_of(const wg_elf *elf, uint32_t address)
-{
-    for (size_t i = 0; i < elf->segments; i++)
-        if (address - elf->segment[i].address < elf->segment[i].memory_bytes)
-            return &elf->segment[i];
-    return NULL;
-}
-
-const wg_elf_symbol *wg_elf_function(const wg_elf *elf, uint32_t address)
-{
-    const wg_elf_segment *segment = segment_of(elf, address);
-    if (!segment || !segment->executable)
-        return NULL;
-    size_t low = 0, high = elf->symbols; /* the first symbol past the address */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (elf->symbol[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    /* A sized function that covers it wins; else the nearest label, as in hand-written code. */
-    const wg_elf_symbol *label = NULL;
-    for (size_t i = low; i-- > 0 && elf->symbol[i].address >= segment->address;) {
-        const wg_elf_symbol *s = &elf->symbol[i];
-        if (s->function && address - s->address < s->bytes)
-            return s;
-        if (!label && (s->function ? s->bytes == 0 : true))
-            label = s;
-    }
-    return label;
 }
 
 bool wg_elf_section(const wg_elf *elf, const char *name, uint32_t *address, uint32_t *bytes)

@@ -37,7 +37,19 @@ typedef struct wg_elf_call {
     unsigned line;
 } wg_elf_call;
 
+/* From this address on, code is of this line, up to the next mark. */
+typedef struct wg_elf_mark {
+    uint32_t address;
+    unsigned line;
+} wg_elf_mark;
+
 /* Opening and closing: <waitgate/tools.h>. */
+/*
+ * image.c: without a file: one segment, which begins with the entry. Everything is copied. `name` is that of the image and of its
+ * source; marks are in ascending order, the last one of an address counts. NULL: out of memory.
+ */
+wg_elf *wg_elf_make(const char *name, uint32_t address, const void *bytes, size_t count, const wg_elf_symbol *symbol,
+                    size_t symbols, const wg_elf_mark *mark, size_t marks);
 bool wg_elf_is_elf(const void *bytes, size_t count);
 
 const char *wg_elf_name(const wg_elf *elf);

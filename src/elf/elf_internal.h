@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by elf.c and lines.c. */
+/* Shared by image.c, elf.c and lines.c. The libraries are unknown here: image.c needs none of them. */
 #ifndef WG_ELF_INTERNAL_H
 #define WG_ELF_INTERNAL_H
 
 #include "elf/elf.h"
-
-#include <elfutils/libdw.h>
-#include <gelf.h>
-#include <libelf.h>
 
 struct wg_elf {
     char *name;
@@ -18,12 +14,14 @@ struct wg_elf {
     size_t segments;
     wg_elf_symbol *symbol; /* by address; names point into the image */
     size_t symbols, symbols_read;
-    Elf *libelf; /* NULL: only the program headers are usable */
-    Dwarf *dwarf;
+    struct Elf *libelf; /* NULL: only the program headers are usable */
+    struct Dwarf *dwarf;
     bool dwarf_tried;
     bool out_of_memory;
     struct wg_elf_path *path; /* of source files: as the debug information has them, and where they are */
     size_t paths;
+    wg_elf_mark *mark; /* of an image that was made: lines by address; NULL: a file */
+    size_t marks;
 };
 typedef struct wg_elf_path {
     const char *given; /* libdw's */
@@ -31,5 +29,10 @@ typedef struct wg_elf_path {
 } wg_elf_path;
 
 void wg_elf_lines_close(wg_elf *elf);
+/* What libelf and libdw hold of it; elf.c. */
+void wg_elf_reader_close(wg_elf *elf);
+/* image.c */
+void wg_elf_sort_symbols(wg_elf *elf);
+bool wg_elf_mark_at(const wg_elf *elf, uint32_t address, wg_elf_line *out);
 
 #endif

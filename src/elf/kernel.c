@@ -12,6 +12,8 @@
  */
 #include "elf/elf_internal.h"
 
+#include <gelf.h>
+#include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,10 @@
 #include "elf/elf_internal.h"
 
 #include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +128,8 @@ static bool line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
 
 bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
 {
+    if (elf->mark)
+        return wg_elf_mark_at(elf, address, out);
     errno = 0;
     bool known = line_at(elf, address, out);
     elf->out_of_memory |= !known && errno == ENOMEM;
@@ -206,8 +211,6 @@ unsigned wg_elf_inlined_at(wg_elf *elf, uint32_t address, wg_elf_call *call, uns
     elf->out_of_memory |= errno == ENOMEM;
     return count;
 }
-
-bool wg_elf_out_of_memory(const wg_elf *elf) { return elf->out_of_memory; }
 
 void wg_elf_lines_close(wg_elf *elf)
 {

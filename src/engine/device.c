@@ -50,11 +50,12 @@ wg_status wg_create_tile(const wg_device_desc *given, wg_tile_kind kind, wg_devi
 {
     wg_device_desc own = {0}, *desc = &own;
     uint32_t shortcuts;
+    wg_simd simd;
     if (!given || !out || given->struct_size < offsetof(wg_device_desc, shortcuts) || given->struct_size > sizeof own)
         return WG_ERR_ARGUMENT;
     memcpy(&own, given, given->struct_size);
     if (!wg_arch_known(desc->arch) || desc->profile > WG_PROFILE_DOCUMENTED ||
-        !wg_shortcuts_parse(desc->shortcuts, &shortcuts))
+        !wg_shortcuts_parse(desc->shortcuts, &shortcuts) || !wg_simd_parse(desc->simd, &simd))
         return WG_ERR_ARGUMENT;
     *out = NULL;
     wg_device *dev = calloc(1, sizeof *dev);
@@ -80,7 +81,7 @@ wg_status wg_create_tile(const wg_device_desc *given, wg_tile_kind kind, wg_devi
     t->arch = dev->arch;
     t->timing = &dev->arch->timing[desc->profile];
     t->lockstep = desc->lockstep;
-    t->simd = (uint8_t)(desc->scalar ? WG_SIMD_SCALAR : wg_simd_best());
+    t->simd = (uint8_t)simd;
     t->seed = desc->seed;
     t->perturbed = desc->seed != 0;
     t->fast_wanted = shortcuts;

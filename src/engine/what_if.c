@@ -22,11 +22,21 @@ static const struct group {
     const char *name;
     member of[MEMBERS];
 } groups[WG_COST_GROUPS] = {
-    [WG_COST_NOC] =
-        {"noc", {{"noc_niu", 0}, {"noc_hop", 0}, {"noc_reserve", 0}, {"noc_read", 0}, {"noc_serve", 0}, {"noc_data", 0}, {"noc_ack", 0}}},
-    [WG_COST_DRAM] =
-        {"dram",
-         {{"dram_rate", 1}, {"dram_write_rate", 1}, {"dram_latency", 0}, {"dram_request", 0}, {"dram_partial", 0}, {"dram_answer", 0}}},
+    [WG_COST_NOC] = {"noc",
+                     {{"noc_niu", 0},
+                      {"noc_hop", 0},
+                      {"noc_reserve", 0},
+                      {"noc_read", 0},
+                      {"noc_serve", 0},
+                      {"noc_data", 0},
+                      {"noc_ack", 0}}},
+    [WG_COST_DRAM] = {"dram",
+                      {{"dram_rate", 1},
+                       {"dram_write_rate", 1},
+                       {"dram_latency", 0},
+                       {"dram_request", 0},
+                       {"dram_partial", 0},
+                       {"dram_answer", 0}}},
     [WG_COST_L1] = {"l1", {{"path[L1]", 0}, {"atomic_extra", 0}, {"narrow_write", 0}}},
     [WG_COST_SYNC] = {"sync",
                       {{"path[SYNC]", 0}, {"sync_extra", 0}, {"path[MAILBOX_READ]", 0}, {"path[MAILBOX_WRITE]", 0}}},
@@ -43,6 +53,7 @@ static const struct group {
                         {"tensix.core[WG_CORE_T2].fetch_back", 0}}},
     [WG_COST_BRANCH] = {"branch", {{"mispredict_bubble", 0}}},
     [WG_COST_CLEAR] = {"clear", {{"ram_clear_cycles", 0}}},
+    [WG_COST_ETH] = {"eth", {{"eth_latency", 0}, {"eth_rate", 1}}},
 };
 
 const char *wg_cost_group_name(unsigned group) { return group < WG_COST_GROUPS ? groups[group].name : NULL; }
@@ -130,6 +141,15 @@ wg_status wg_device_what_if(wg_device *dev, const wg_what_if *w)
     wg_fast_update(dev->tile);
     wg_poll_reset(dev->tile);
     return WG_OK;
+}
+
+/* ---- Other instructions ---------------------------------------------------------------------------------------- */
+
+void wg_device_rewrite(wg_device *dev, const wg_rewrite *r)
+{
+    wg_act(dev);
+    dev->tile->rewrite = r;
+    wg_fast_update(dev->tile);
 }
 
 /* ---- Units and cores ------------------------------------------------------------------------------------------- */

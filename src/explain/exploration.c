@@ -64,8 +64,7 @@ static uint64_t hash_memory(wg_exploration *x)
     return h;
 }
 
-/* Codes and places of findings, without times and counts: order does not matter. */
-static uint64_t hash_findings(const wg_device *dev)
+uint64_t wg_findings_hash(const wg_device *dev)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < wg_finding_count(dev); i++) {
@@ -79,7 +78,7 @@ static void inspect(wg_exploration *x, wg_outcome *out)
 {
     out->cycles = wg_cycle(x->dev);
     out->memory = hash_memory(x);
-    out->findings = hash_findings(x->dev);
+    out->findings = wg_findings_hash(x->dev);
     out->valid = true;
 }
 
@@ -219,19 +218,24 @@ static wg_status run_plan(explorer *e, wg_explored_fn fn, void *user)
     return WG_OK;
 }
 
+size_t wg_explore_runs(const wg_explore_desc *desc)
+{
+    return desc->runs > MOST_RUNS ? 0 : desc->runs ? desc->runs : RUNS;
+}
+
 wg_status wg_explore(wg_device *dev, const wg_explore_desc *desc, wg_explored_fn fn, void *user)
 {
     wg_explore_desc d = {0};
     if (desc)
         memcpy(&d, desc, desc->struct_size < sizeof d ? desc->struct_size : sizeof d);
     const uint32_t l1 = wg_l1_bytes(dev);
-    if (!fn || d.runs > MOST_RUNS || d.address > l1 || d.bytes > l1 - d.address)
+    const size_t runs = wg_explore_runs(&d);
+    if (!fn || !runs || d.address > l1 || d.bytes > l1 - d.address)
         return wg_fail(dev, WG_ERR_ARGUMENT, "wg_explore() needs a callback, at most %d runs, and result memory in L1",
                        MOST_RUNS);
     explorer e = {.range = {.address = d.bytes ? d.address : 0, .bytes = d.bytes ? d.bytes : l1}, .status = WG_OK};
     e.x = (wg_exploration){.dev = dev, .run = run, .user = &e, .range = &e.range, .ranges = 1};
     e.limit = d.max_cycles ? d.max_cycles : wg_exploration_limit(&e.x);
-    const size_t runs = d.runs ? d.runs : RUNS;
     wg_sites *sites = wg_sites_new();
     wg_races *races = wg_races_new(dev->arch->id, code_at, dev);
     wg_outcome base = {0};

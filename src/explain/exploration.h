@@ -58,6 +58,11 @@ typedef struct wg_exploration {
     size_t trials, directed, at_races; /* at_races ones come first, then those at other sites, then seeds */
 } wg_exploration;
 
+/* wg_delay.tile; 0: none. */
+static inline uint16_t wg_delay_tile(unsigned x, unsigned y) { return (uint16_t)(1 + (y << 8 | x)); }
+static inline unsigned wg_delay_x(uint16_t tile) { return (tile - 1u) & 255; }
+static inline unsigned wg_delay_y(uint16_t tile) { return (tile - 1u) >> 8; }
+
 /* Allocates what the ranges, and at most `trials` timings, need. False: out of memory. */
 bool wg_exploration_begin(wg_exploration *x, size_t trials);
 void wg_exploration_end(wg_exploration *x);
@@ -70,6 +75,10 @@ bool wg_exploration_once(wg_exploration *x, uint64_t seed, const wg_delay *delay
  * length.
  */
 uint64_t wg_exploration_limit(const wg_exploration *x);
+/* Codes and places of findings, without times and counts: order does not matter. */
+uint64_t wg_findings_hash(const wg_device *dev);
+/* How many timings; 0: more than there can be. */
+size_t wg_explore_runs(const wg_explore_desc *desc);
 bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b);
 /*
  * Does the outcome show that something but time has changed? `clocked`: cores have read the clock, so memory and registers may
@@ -93,6 +102,24 @@ bool wg_sites_clocked(const wg_sites *sites); /* a core has read the wall clock 
 typedef bool (*wg_race_ignored_fn)(void *user, const wg_race *race);
 void wg_plan(wg_exploration *x, wg_sites *sites, const wg_races *races, wg_race_ignored_fn ignores, void *user,
              size_t runs, uint64_t seed);
+/*
+ * exploration_chip.c: the timings of a chip, out of those of its tiles. A delay says of which tile it is; races are counted over all
+ * tiles. False: out of memory. The caller frees `trial`.
+ */
+typedef struct wg_chip_site {
+    wg_sites *sites;
+    const wg_races *races;
+    unsigned number;   /* y * width + x */
+    void *user;        /* for `ignores` */
+    size_t first_race; /* out: the number of its first race */
+} wg_chip_site;
+typedef struct wg_chip_plan {
+    unsigned width; /* of the chip */
+    wg_trial *trial;
+    size_t trials, directed, at_races, races;
+} wg_chip_plan;
+bool wg_plan_chip(wg_chip_plan *plan, wg_chip_site *tile, size_t tiles, wg_race_ignored_fn ignores, size_t runs,
+                  uint64_t seed);
 bool wg_race_is_delayed(const wg_race *race, unsigned thread, uint32_t pc, uint32_t word);
 
 #endif

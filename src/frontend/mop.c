@@ -186,6 +186,8 @@ WG_STAGE bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entr
         end(t, f);
         return false;
     }
+    if (observed && __builtin_expect(t->rewrite != NULL, 0))
+        word = wg_rewritten(t->rewrite, thread, m->insn.pc, word);
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
     unsigned marks = wg_insn_make(t, f, thread, word, m->insn.pc, m->insn.source, m->insn.id, out);

@@ -33,7 +33,10 @@ WG_STAGE void play(wg_tile *t, wg_frontend *f, unsigned thread, const bool obser
     wg_replay_state *r = &f->replay;
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
-    unsigned marks = wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
+    uint32_t word = r->slot[r->play_at];
+    if (observed && __builtin_expect(t->rewrite != NULL, 0))
+        word = wg_rewritten(t->rewrite, thread, r->insn.pc, word);
+    unsigned marks = wg_insn_make(t, f, thread, word, r->insn.pc, r->insn.source, r->insn.id, out);
     if (observed) {
         wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
         wg_touch_by(t, WG_AGENT_THREAD0 + thread, &r->insn);

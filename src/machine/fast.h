@@ -44,7 +44,7 @@ static inline void wg_fast_update(wg_tile *t)
 {
     const uint64_t kinds = WG_EVENTS ? t->watched : 0;
     uint32_t may = WG_FAST_ALL;
-    if (t->perturbed || t->what_if || kinds)
+    if (t->perturbed || t->what_if || t->rewrite || kinds)
         may &= ~(WG_FAST_BIT(FRONTENDS) | WG_FAST_BIT(BURSTS) | WG_FAST_BIT(CORE_GROUPS) | WG_FAST_BIT(ROUNDS));
     if (kinds & WG_EV_BIT(WG_EV_TOUCH))
         may &= ~WG_FAST_BIT(STRAIGHT_ROWS);

@@ -26,6 +26,7 @@
 #include "machine/regs.h"
 #include "machine/core.h"
 #include "machine/regions.h"
+#include "machine/rewrite.h"
 #include "machine/what_if.h"
 
 #ifndef WG_EVENTS
@@ -45,6 +46,7 @@ struct wg_tile {
     const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
     const wg_what_if *what_if; /* scaled durations; NULL: none */
+    const wg_rewrite *rewrite; /* an instruction that expanders make otherwise; NULL: none */
     /* Of scaled cores; of gates, for instructions of the Matrix Unit; of cores' stores that hold L1. */
     wg_carry carry[2 * WG_CORES + WG_THREADS];
     uint8_t passed_free,

@@ -38,6 +38,7 @@ typedef enum wg_cost_group {
     WG_COST_FETCH,
     WG_COST_BRANCH,
     WG_COST_CLEAR,
+    WG_COST_ETH,
     WG_COST_GROUPS
 } wg_cost_group;
 const char *wg_cost_group_name(unsigned group);

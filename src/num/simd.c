@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "num/simd.h"
 
+#include <stddef.h>
+#include <string.h>
+
+static const char *const names[WG_SIMD_LEVELS] = {"scalar", "avx2", "avx512", "vnni"};
+
 wg_simd wg_simd_best(void)
 {
 #if defined(__x86_64__)
@@ -14,4 +19,20 @@ wg_simd wg_simd_best(void)
 #else
     return WG_SIMD_SCALAR;
 #endif
+}
+
+const char *wg_simd_name(wg_simd level) { return level < WG_SIMD_LEVELS ? names[level] : NULL; }
+
+bool wg_simd_parse(const char *name, wg_simd *level)
+{
+    const wg_simd best = wg_simd_best();
+    *level = best;
+    if (!name || !*name)
+        return true;
+    for (unsigned i = 0; i <= (unsigned)best; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *level = (wg_simd)i;
+            return true;
+        }
+    return false;
 }

@@ -6,6 +6,8 @@
 #ifndef WG_SIMD_H
 #define WG_SIMD_H
 
+#include <stdbool.h>
+
 typedef enum wg_simd {
     WG_SIMD_SCALAR, /* scalar C */
     WG_SIMD_AVX2,
@@ -16,5 +18,9 @@ typedef enum wg_simd {
 
 /* The best level this host has. */
 wg_simd wg_simd_best(void);
+
+const char *wg_simd_name(wg_simd level);
+/* The level of this name, or the best one if it is NULL or empty. False: there is no such level, or this host lacks it. */
+bool wg_simd_parse(const char *name, wg_simd *level);
 
 #endif

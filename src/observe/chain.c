@@ -222,12 +222,20 @@ static bool follow_packet(walk *w, const wg_link *link)
     return true;
 }
 
-uint64_t wg_chain_walk(const wg_chain *const *chain, unsigned tiles, uint64_t from, uint64_t to, wg_piece_fn piece,
-                       void *user)
+uint64_t wg_chain_walk(const wg_chain *const *chain, unsigned tiles, uint64_t from, uint64_t to, wg_chain_end end,
+                       wg_piece_fn piece, void *user)
 {
-    walk w = {.chain = chain, .tiles = tiles, .from = from, .at = to, .piece = piece, .user = user};
+    walk w = {.chain = chain,
+              .tiles = tiles,
+              .from = from,
+              .at = to,
+              .tile = end.tile,
+              .track = end.track < WG_TRACKS ? end.track : 0,
+              .piece = piece,
+              .user = user};
     unsigned asked = 0;
-    begin_at_last_work(&w);
+    if (end.track >= WG_TRACKS)
+        begin_at_last_work(&w);
     while (w.at > from) {
         const wg_chain *c = chain[w.tile];
         const wg_link *link = link_before(c, w.track, w.at);

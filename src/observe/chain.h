@@ -85,14 +85,18 @@ typedef struct wg_chain {
 void wg_chain_note(wg_chain *c, uint64_t from, uint64_t to, const wg_cost *what);
 /* The last link of a track, or NULL. */
 wg_link *wg_chain_last(wg_chain *c, unsigned track);
+/* Where a path ends. */
+typedef struct wg_chain_end {
+    unsigned tile, track; /* track: WG_AGENT_NONE: the one that worked last, of any tile */
+} wg_chain_end;
 /*
  * The path through the tiles with these chains. Calls `piece` for each piece of it within [from, to), the latest first,
  * with the index of its tile; a packet's is that of the requesting core. Returns the cycle at which the path begins:
  * later than `from` if the links do not reach back that far.
  */
 typedef void (*wg_piece_fn)(void *user, unsigned tile, const wg_link *piece);
-uint64_t wg_chain_walk(const wg_chain *const *chain, unsigned tiles, uint64_t from, uint64_t to, wg_piece_fn piece,
-                       void *user);
+uint64_t wg_chain_walk(const wg_chain *const *chain, unsigned tiles, uint64_t from, uint64_t to, wg_chain_end end,
+                       wg_piece_fn piece, void *user);
 void wg_chain_free(wg_chain *c);
 
 #endif

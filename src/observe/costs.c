@@ -61,6 +61,7 @@ static void window(wg_costs *p, const wg_event *e)
     if (p->from_stone.kind == WG_MILESTONE_NONE && e->cycle > p->from && wg_milestone_is(&p->to_stone, e, p->l1)) {
         p->to = e->cycle;
         p->to_stone.kind = WG_MILESTONE_NONE;
+        p->ended_by = e->agent;
     }
 }
 
@@ -376,6 +377,7 @@ void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held)
     memset(p, 0, sizeof *p);
     p->from = cycle;
     p->to = UINT64_MAX;
+    p->ended_by = WG_AGENT_NONE;
     wg_tracks_begin(&p->tracks, cycle, held, interval, p);
 }
 

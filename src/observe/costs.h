@@ -71,6 +71,7 @@ typedef struct wg_costs {
     wg_tracks tracks;
     uint64_t from, to;                 /* the part of the run that counts; set before the run, or by the milestones */
     wg_milestone from_stone, to_stone; /* WG_MILESTONE_NONE: unused, or reached */
+    uint8_t ended_by;                  /* the core that reached the last milestone; WG_AGENT_NONE: none did */
     wg_costs_insn latch[3];            /* the latched wait of each thread */
     uint16_t unmet[3];                 /* what it is still for, as in WG_EV_UNMET; 0: one thing, or not known */
     uint8_t unmet_by[3];               /* … and the agent that must act for the lowest of these */

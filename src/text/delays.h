@@ -3,19 +3,13 @@
 #ifndef WG_CLI_DELAYS_H
 #define WG_CLI_DELAYS_H
 
-#include <waitgate/waitgate.h>
-
+#include "explain/exploration.h"
 #include "text/text.h"
 
 typedef struct wg_delay_list {
     wg_delay *item;
     size_t count, room;
 } wg_delay_list;
-
-/* wg_delay.tile; 0: none. */
-static inline uint16_t wg_delay_tile(unsigned x, unsigned y) { return (uint16_t)(1 + (y << 8 | x)); }
-static inline unsigned wg_delay_x(uint16_t tile) { return (tile - 1u) & 255; }
-static inline unsigned wg_delay_y(uint16_t tile) { return (tile - 1u) >> 8; }
 
 bool wg_delay_add(wg_delay_list *list, wg_delay delay); /* false: out of memory */
 void wg_delays_free(wg_delay_list *list);

@@ -9,6 +9,8 @@
  */
 #include "text/rvdis.h"
 
+#include "text/rv_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -189,19 +191,6 @@ static bool draft_text(uint32_t word, char *out, size_t size)
 
 #endif
 
-#ifndef WG_LIBOPCODES
-static wg_riscv_text_fn text_by;
-#endif
-
-void wg_riscv_text_by(wg_riscv_text_fn by)
-{
-#ifdef WG_LIBOPCODES
-    (void)by;
-#else
-    text_by = by;
-#endif
-}
-
 bool wg_riscv_text(uint32_t pc, uint32_t word, char *out, size_t size)
 {
     bool known = false;
@@ -214,7 +203,7 @@ bool wg_riscv_text(uint32_t pc, uint32_t word, char *out, size_t size)
         pthread_mutex_unlock(&library);
     }
 #else
-    known = (word & 3) == 3 && text_by && text_by(pc, word, out, size);
+    known = (word & 3) == 3 && wg_rv_text(pc, word, out, size);
 #endif
     if (!known)
         snprintf(out, size, ".word\t0x%08x", word);

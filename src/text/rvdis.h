@@ -13,11 +13,7 @@
  */
 bool wg_riscv_text(uint32_t pc, uint32_t word, char *out, size_t size);
 
-/* Who knows the text in a build without libopcodes; NULL: nobody. False: it does not know this word. */
-typedef bool (*wg_riscv_text_fn)(uint32_t pc, uint32_t word, char *out, size_t size);
-void wg_riscv_text_by(wg_riscv_text_fn by);
-
-/* False in a build without libopcodes, where every word is a ".word". */
+/* False in a build without libopcodes, where floating point and vectors are a ".word". */
 bool wg_riscv_text_available(void);
 
 #endif

@@ -5,13 +5,14 @@
 usage: test_explain.py WAITGATE ROOT
 """
 import json
+import pathlib
 import subprocess
 import sys
 
 import suite
 from suite import test
 
-WAITGATE = sys.argv[1]
+WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 
 
 def explain(*words, status=0, command="explain"):
@@ -77,6 +78,33 @@ def what_is_not_there(_):
 def semaphores(_):
     assert "PC_BUF_BASE + 0x28" in rows("semaphore", "2")["from a core"]
     assert rows("MATH_PACK") == rows("semaphore", "1")
+
+
+@test
+def terms(_):
+    """What a newcomer asks: terms of one word or more, each with a page that exists; and an instruction word."""
+    for words in (["semaphore"], ["mutex"], ["wait", "gate"], ["wait-gate"], ["Wait Gate"], ["source", "banks"], ["dst"], ["auto", "ttsync"],
+                  ["l0", "cache"], ["noc"], ["race"], ["hang"]):
+        topic = json.loads(explain("--json", *words))
+        assert topic["kind"] == "term", (words, topic)
+        for page in topic["rows"]["page"].split("; "):
+            assert (ROOT / page).is_file(), page
+    assert rows("wait", "gate") == rows("wait-gate") and rows("latched", "wait") == rows("latched-wait")
+    assert rows("mutex")["there are"].startswith("on Blackhole A0 0, 2, 3, 4; on Wormhole B0 0, 2, 3, 4, 5, 6, 7;")
+    assert "semaphore-uninitialised" in rows("semaphore")["rules"]
+    several = json.loads(explain("--json", "semaphore", "2", "wait", "gate", "MVMUL", "mutex"))
+    assert [t["kind"] for t in several] == ["semaphore", "term", "instruction", "term"], several
+    assert json.loads(explain("--json", "MOP"))["kind"] == "instruction"
+
+
+@test
+def instruction_words(_):
+    word = json.loads(explain("--json", "0xA2400810"))
+    assert word["title"] == "0xa2400810: ttstallwait STALL_CFG, MATH|SFPU1" and word["rows"]["fields"] == "stall_res 128, wait_res 2064", word
+    assert "0x89002042" in word["rows"]["from a core"]
+    assert rows("0x89002042")["in a core's code"] == "it pushes 0xa2400810, ttstallwait STALL_CFG, MATH|SFPU1"
+    assert "no instruction of Blackhole A0 has opcode 0xff" in explain("0xFFFFFFFF")
+    assert "nothing is called `0x1FFFFFFFF`" in explain("0x1FFFFFFFF", status=6)
 
 
 @test

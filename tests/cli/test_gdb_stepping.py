@@ -79,16 +79,16 @@ def unoptimised(d):
 @test
 def lines_and_functions_both_ways(d):
     """Two cores reach a breakpoint at about the same time: both stop, with the right arguments, although gdb steps the first one over
-    it alone. finish, reverse-next, reverse-step and reverse-finish go by lines and functions."""
+    it alone. finish, reverse-step, reverse-finish and, from the start of a line, reverse-next go by lines and functions."""
     files = unoptimised(d)
     symbols = "sharedlibrary\n"
     text = gdb(d, symbols + "break fold\n" + "continue\n" * 9, *files)
     hits = re.findall(r'Thread \d+ "(\w+)" hit Breakpoint \S+, fold \(acc=(\d+), v=(\d+)\)', text)
     accs = {core: [(int(a), int(v)) for c, a, v in hits if c == core] for core in ("B", "NC")}
     assert accs == {"B": [(0, 0), (0, 1), (1, 2), (5, 3)], "NC": [(1, 0), (3, 1), (10, 2), (32, 3)]}, text
-    text = gdb(d, symbols + "break fold\ncontinue\ncontinue\ncontinue\ncontinue\ndelete\nfinish\nreverse-next\nprint i\nnext\n"
-                            "reverse-step\nprint r\nreverse-finish\nprint i\n", *files)
-    assert re.findall(r"^\$\d+ = (\d+)", text, re.M) == ["1", "1", "1"] and "Value returned is $1 = 1" in text, text
+    text = gdb(d, symbols + "break fold\ncontinue\ncontinue\ncontinue\ncontinue\ndelete\nfinish\nnext\nreverse-step\nprint r\n"
+                            "reverse-finish\nprint i\nnext\nnext\nreverse-next\nprint i\nreverse-next\nprint i\n", *files)
+    assert re.findall(r"^\$\d+ = (\d+)", text, re.M) == ["1", "1", "1", "1"] and "Value returned is $1 = 1" in text, text
     assert "fold (acc=0, v=1) at fold.c:8" in text and "in main () at fold.c:13" in text, text
 
 

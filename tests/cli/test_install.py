@@ -132,6 +132,22 @@ with tempfile.TemporaryDirectory() as scratch:
     sh("cmake", "--build", d / "project/build")
     check(sh(d / "project/build/user") == f"{version} 1 7\n", "the program that CMake built")
     check("hangs after 12 cycles" in sh(d / "project/build/tools", "no.elf", example), "the program with tools that CMake built")
+    # Linked with the archives.
+    (d / "static_project").mkdir()
+    (d / "static_project/CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(user C)\n"
+        "find_package(waitgate 0.1 REQUIRED)\nadd_executable(user ../user.c)\ntarget_link_libraries(user waitgate::waitgate_static)\n"
+        "add_executable(tools ../tools.c)\ntarget_link_libraries(tools waitgate::tools_static)\n")
+    sh("cmake", "-S", d / "static_project", "-B", d / "static_project/build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    sh("cmake", "--build", d / "static_project/build")
+    for name in ("user", "tools"):
+        check("libwaitgate" not in sh("ldd", d / "static_project/build" / name), f"CMake's static {name} needs the shared library")
+    check(sh(d / "static_project/build/user") == f"{version} 1 7\n", "the program that CMake linked statically")
+    check("hangs after 12 cycles" in sh(d / "static_project/build/tools", "no.elf", example), "the static program with tools")
+    # The folder was moved: pkg-config finds it where it is.
+    moved = dict(os.environ, PKG_CONFIG_LIBDIR=str(pc.parent))
+    moved.pop("PKG_CONFIG_SYSROOT_DIR", None)
+    sh("gcc", "-std=c11", d / "user.c", "-o", d / "moved", *sh("pkg-config", "--cflags", "--libs", "waitgate", env=moved).split())
+    check(sh(d / "moved", env=dict(os.environ, LD_LIBRARY_PATH=str(pc.parent.parent))) == f"{version} 1 7\n", "a program by pkg-config of a folder that was moved")
     headers = "".join(p.read_text() for p in (prefix / "include/waitgate").glob("*.h"))
     for name in ("libwaitgate.so", "libwaitgate_tools.so"):
         versions = sh("readelf", "--dyn-syms", "-W", next((d / "root").rglob(name)))

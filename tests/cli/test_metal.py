@@ -397,6 +397,32 @@ def test_profile_predicts(kit):
     expect("a ranking", status == 0 and f"line:before.c:{number}=0.5" in out and "scalar=0.5" in out, out)
 
 
+def test_waits(kit):
+    """What is planted in a kernel is not needed; the last drain is. Firmware is not judged."""
+    core = (kit.source / "compute.c").read_text()
+    planted = ["fence()", "TTI_STALLWAIT(WG_STALL_MATH, WG_UNPACK0)", "tensix_sync()"]
+    (kit.folder / "planted.c").write_text(core.replace("        cb_push_back(1", "".join(f"        {p};\n" for p in planted) + "        cb_push_back(1"))
+    lines = [n for n, text in enumerate((kit.folder / "planted.c").read_text().splitlines(), 1) if text.strip(" ;") in planted]
+    metal = pipeline(kit, [(0, 0), (3, 2)], per_tile=1)
+    kit.compile("trisc2", kit.folder / "planted.elf", "-Wl,--emit-relocs", f"-Wl,--just-symbols={kit.folder}/sym_trisc2.elf",
+                "-T", kit.source / "kernel.ld", kit.source / "kernel_start.c", kit.folder / "planted.c")
+    metal["programs"][0]["kernels"][1]["elf"] = "planted.elf"
+    path = kit.file("waits", metal)
+    status, out = kit.run(path, "--waits", "--json", command="check")
+    said = json.loads(out)
+    if kit.arch == "wh":  # another timing shows that its firmware starts the T cores too early
+        expect("timing decides", "depend on the timing" in said["waits_not_judged"], out[:300])
+        return
+    expect("judged", status == 0 and "waits_not_judged" not in said, out[:300])
+    of = {(w["who"], w["line"], w["instruction"].split()[0]): w["verdict"] for w in said["waits"] if w["file"].endswith("planted.c")}
+    status, text = kit.run(path, "--waits", command="check")
+    # A fence's line is that of the function it is inlined from.
+    expect("planted", ("thread 2", lines[1], "ttstallwait") in of and of["thread 2", lines[1], "ttstallwait"] == "free" and
+           f"planted.c:{lines[0]}): fence\n    not needed" in text and "firmware" not in text[text.index("Waits"):], (of, text))
+    drains = [w["verdict"] for w in said["waits"] if w["instruction"].startswith("drain")]
+    expect("the last drain", drains == ["needed"], said["waits"])
+
+
 def test_debugger(kit):
     """Programs are launched under the debugger, too, in the same cycles; also again after going back to before the
     launch."""

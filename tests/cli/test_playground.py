@@ -15,6 +15,7 @@ from suite import test
 
 BUILD, ROOT, CC = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
 # Libraries that a browser does not have. Others are used only if a macro says that they are there.
+IMAGE = "image.c.o"  # of src/elf: what the small assembler makes
 LIBRARIES = {"yaml.h", "histedit.h", "libelf.h", "gelf.h"}
 
 
@@ -44,9 +45,12 @@ def parts():
 
 @test
 def links(folder):
-    mine = parts()
+    mine = parts() | {IMAGE}
     assert len(mine) > 60, mine
     defined, needed = symbols(BUILD / "src/cli/libwaitgate_cli.a")
+    for all_of, part in zip((defined, needed), symbols(BUILD / "src/elf/libwaitgate_elf.a")):
+        all_of[IMAGE] = part.get(IMAGE, set())
+    assert "wg_elf_make" in defined[IMAGE]
     run(CC, "-c", "-std=gnu17", "-D_GNU_SOURCE", f"-I{ROOT}/include", f"-I{ROOT}/src", ROOT / "site/absent.c", "-o", folder / "absent.o")
     absent, absent_needs = symbols(folder / "absent.o")
     core = [set().union(*symbols(BUILD / name)[0].values()) for name in ("libwaitgate_core.a", "libwaitgate_isa.a")]
@@ -61,7 +65,7 @@ def links(folder):
 def includes(_):
     for line in run("ninja", "-t", "deps").split("\n\n"):
         name = pathlib.Path(line.split(":")[0]).name
-        if "libwaitgate_cli.a.p" in line.split(":")[0] and name in parts():
+        if ("libwaitgate_cli.a.p" in line.split(":")[0] and name in parts()) or name == IMAGE:
             taken = {pathlib.Path(header.strip()).name for header in line.splitlines()[1:]}
             assert not taken & LIBRARIES, f"{name} includes {taken & LIBRARIES}, which a browser does not have"
 

@@ -55,6 +55,10 @@ def wheel(folder):
     subprocess.run([PYTHON, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", folder / "site", made[0]],
                    check=True, capture_output=True)
     assert (folder / "site/bin/waitgate").exists()
+    # But for libc, it loads its own libraries.
+    loaded = subprocess.run(["ldd", folder / "site/waitgate/libwaitgate_tools.so.0"], capture_output=True, text=True, check=True).stdout
+    foreign = [line.split()[0] for line in loaded.splitlines() if " => " in line and str(folder / "site/waitgate/libraries") not in line]
+    assert "libdw" in loaded and set(foreign) <= {"libc.so.6", "libm.so.6"}, foreign
     pytest(folder, PYTHONPATH=str(folder / "site"))
     said = subprocess.run([PYTHON, "-m", "waitgate", "run", ROOT / "examples/deadlock.tasm"], capture_output=True, text=True,
                           env=dict(os.environ, PYTHONPATH=str(folder / "site")))

@@ -16,7 +16,7 @@ import sys
 import suite
 from suite import test
 
-WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+WAITGATE, ROOT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 
 
 def run(*args, status=0, **kw):
@@ -74,6 +74,28 @@ def standard_input(d):
         assert "-: done after" in run("run", "--brisc", "-", stdin=elf).stdout
     with open(d / "k.elf", "rb") as elf:
         assert "- is an ELF file: --brisc -" in run("run", "-", stdin=elf, status=6).stderr
+
+
+@test
+def chip_on_standard_input(d):
+    """A chip file or a cluster file, too: its text says what it is, and its paths begin here."""
+    (d / "k.s").write_text(".globl _start\n_start: j _start\n")
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib", "-Wl,-Ttext=0x6000", d / "k.s", "-o", d / "k.elf"], check=True)
+    (d / "chip.yaml").write_text("arch: bh\ntiles:\n  - at: [1, 2]\n    brisc: k.elf\n")
+    (d / "cluster.yaml").write_text("topology: n300\nchips:\n  - chip: 0\n    tiles:\n      - {at: [1, 2], brisc: k.elf}\n")
+    for command in (["run"], ["check"], ["run", "--json"], ["explore", "--runs", "5"], ["profile"], ["profile", "--what-if", "auto"]):
+        by_name, piped = run(*command, "chip.yaml", cwd=d), None
+        with open(d / "chip.yaml") as file:
+            piped = run(*command, "-", cwd=d, stdin=file)
+        assert "done after" in piped.stdout or '"done"' in piped.stdout or "timings" in piped.stdout, (command, piped)
+        if command[0] == "run":
+            assert piped.stdout.replace('"-"', '"chip.yaml"').replace("-: ", "chip.yaml: ", 1) == by_name.stdout, (command, piped, by_name)
+    with open(d / "cluster.yaml") as file:
+        assert "-: done after" in run("run", "-", cwd=d, stdin=file).stdout
+    with open(d / "cluster.yaml") as file:
+        assert "- is a cluster file" in run("explore", "-", cwd=d, stdin=file, status=6).stderr
+    with open(d / "chip.yaml") as file:
+        assert "chip file is the only file" in run("run", "-", "k.elf", cwd=d, stdin=file, status=6).stderr
 
 
 LOOPS = """
@@ -497,6 +519,7 @@ def bad_environment(d):
     chip = d / "chip.yaml"
     chip.write_text("arch: bh\ntiles:\n  - at: [1, 2]\n    load:\n      - {address: 0x1000, words: [1]}\n")
     bad = {"WAITGATE_LOCKSTEP": ("banana", "yes", "2", "-1", "1x", ""), "WAITGATE_FAST": ("row", "banana", "rows,"),
+           "WAITGATE_SIMD": ("neon", "AVX2", "avx2,"),
            "WAITGATE_RISCV_PREFIX": ("x" * 300, "nonsense-"), "TMPDIR": ("/" + "x" * 400, str(d / "missing"))}
     for name, values in bad.items():
         for value in values:

@@ -93,7 +93,7 @@ def others(folder):
     valid("explain", "explain")
     valid("code", "explain", "data-race")
     valid("code", "explain", "tensix-wait-replaced")
-    for word in ("MVMUL", "B3", "C4", "latched-wait", "MATH_PACK"):
+    for word in ("MVMUL", "B3", "C4", "latched-wait", "MATH_PACK", "semaphore", "0xA2400810", "0xFF000000"):
         valid("topic", "explain", word)
     assert valid("test", "test", "examples/hello.tasm", "examples/deadlock.tasm")["failed"] == 1
     (folder / "chip.yaml").write_text("arch: bh\nmax-cycles: 10\ntiles:\n  - at: [1, 2]\n")
@@ -101,6 +101,20 @@ def others(folder):
     (folder / "cluster.yaml").write_text("topology: p300\nfaults:\n  - cut: {link: [0, 2], cycle: 5}\n")
     valid("cluster", "run", folder / "cluster.yaml")
     valid("chip", "profile", "--what-if", "noc=2", folder / "chip.yaml")
+
+
+@test
+def about_itself(_):
+    """--version and --help, of all commands and of one."""
+    version = valid("version", "--version")["waitgate"]
+    everything = valid("help", "--help")
+    assert everything["waitgate"] == version and len(everything["commands"]) > 12
+    for command in everything["commands"]:
+        names = {o["name"] for o in command["options"]}
+        if "json" in names:
+            assert valid("help", command["name"], "--help")["commands"] == [command]
+    (run,) = [c for c in everything["commands"] if c["name"] == "run"]
+    assert {"name": "brisc", "value": "FILE", "help": "ELF file for core B"} in run["options"]
 
 
 @test
@@ -163,7 +177,7 @@ def debuggers(folder):
 def every_command(_):
     """No command is left out of these tests."""
     commands = re.findall(r"^  (\w+) ", subprocess.run([WAITGATE, "--help"], capture_output=True, text=True).stdout, re.M)
-    tried = {one[1] for one in VALID if one[0] != "error"} | {"debug", "gdb"}
+    tried = {one[1] for one in VALID if one[0] not in ("error", "version") and one[1] != "--help"} | {"debug", "gdb"}
     assert len(commands) > 14 and set(commands) == tried, set(commands) ^ tried
 
 

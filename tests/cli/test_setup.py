@@ -65,7 +65,7 @@ status, output, calls = setup(["chromium"], 0, False, "--test")
 check(status == 0 and "install" in calls and " chromium" in calls, f"the tests' own: {status} {output} {calls}")
 status, output, calls = setup(["clang"], 0, True, "--test", "--check")
 check(status == 1 and "clang; `make setup-test` installs them" in output and not calls, f"only looks for the tests': {status} {output} {calls}")
-status, output, calls = setup(["clang", "valgrind", "gdb-multiarch"], 0, False)
+status, output, calls = setup(["clang", "valgrind", "gdb-multiarch", "libcmocka-dev", "libmpfr-dev"], 0, False)
 check(status == 0 and not calls, f"what only tests need: {status} {output} {calls}")
 status, output, calls = setup(["chromium"], 0, False)
 check(status == 0 and not calls, f"no browser for the demo: {status} {output} {calls}")
@@ -80,6 +80,8 @@ recipes = re.findall(r"^([\w-]+):.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_te
 installing = {target for target, recipe in recipes if re.search(r"scripts/setup(?!.*--check)", recipe)}
 check(installing == {"setup", "setup-test"}, f"targets of the Makefile that install packages by themselves: {installing}")
 said = subprocess.run(["make", "-n", "all", "install", "PREFIX=out", f"B={ROOT}/none"], cwd=ROOT, capture_output=True, text=True).stdout
+again = subprocess.run(["make", "-n", "install", f"B={ROOT}/none"], cwd=ROOT, capture_output=True, text=True).stdout
+check("meson configure" in again and "--prefix=/usr/local" in again, "a PREFIX that was given before stays")
 check(f"--prefix={ROOT.resolve()}/out" in said and "--prefix=out" not in said, "a relative PREFIX")
 
 

@@ -303,22 +303,23 @@ tiles:
 """
 
 
+def build_tiles(d, text):
+    header = next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
+
+    (d / "tiles.c").write_text(text)
+    for name, flag in (("source", "-DSOURCE"), ("sink", "-DSINK")):
+        subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-ffreestanding", "-nostdlib", flag,
+                        "-DWG_ARCH_BH", "-DCORE_BRISC", "-msmall-data-limit=0", "-Wl,--defsym=__base=0x4000",
+                        "-Wl,--no-warn-rwx-segments", f"-I{ROOT}/examples/common", f"-I{header}", d / "tiles.c",
+                        ROOT / "examples/common/crt.S", "-T", ROOT / "examples/common/kernel.ld", "-o", d / f"{name}.elf"], check=True)
+
+
 @test
 def on_several_tiles(d):
     """Of a chip file: what was planted in the programs of two tiles is found, with the gain of removing it; nothing else is."""
-    header = next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
-
-    def build(text):
-        (d / "tiles.c").write_text(text)
-        for name, flag in (("source", "-DSOURCE"), ("sink", "-DSINK")):
-            subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-ffreestanding", "-nostdlib", flag,
-                            "-DWG_ARCH_BH", "-DCORE_BRISC", "-msmall-data-limit=0", "-Wl,--defsym=__base=0x4000",
-                            "-Wl,--no-warn-rwx-segments", f"-I{ROOT}/examples/common", f"-I{header}", d / "tiles.c",
-                            ROOT / "examples/common/crt.S", "-T", ROOT / "examples/common/kernel.ld", "-o", d / f"{name}.elf"], check=True)
-
     (d / "data.bin").write_bytes(bytes(range(256)) * 32)
     (d / "chip.yaml").write_text(CHIP)
-    build(TILES)
+    build_tiles(d, TILES)
     found = waits_of(d / "chip.yaml")
     assert "waits_not_judged" not in found, found["waits_not_judged"]
     superfluous = [w for w in found["waits"] if w["verdict"] != "needed"]
@@ -326,9 +327,79 @@ def on_several_tiles(d):
     assert sorted(w["instruction"].split()[0] for w in superfluous) == ["fence"] * 2 + ["loop"] * (len(superfluous) - 2), superfluous
     assert 4 <= len(superfluous) <= 5 and sum(w["by_rule"] for w in found["waits"]) == 2, found["waits"]
     before = found["cycles"]
-    build(re.sub(r"    fence\(\); // planted.*\n|    while .*// planted.*\n", "\n", TILES))
+    build_tiles(d, re.sub(r"    fence\(\); // planted.*\n|    while .*// planted.*\n", "\n", TILES))
     left = waits_of(d / "chip.yaml")
     assert all(w["verdict"] == "needed" for w in left["waits"]) and left["cycles"] <= before, left["waits"]
+
+
+MADE = """.l1 0x40
+    .word 7, 1, 2, 3
+.thread 0
+    ttsetdmareg 0, 4, 0, 2
+    ttsetdmareg 0, 0, 0, 3
+    ttsetdmareg 0, 0, 0, 16
+    ttreplay 0, 5, 0, 1
+    ttloadind 1, 16, 0, 20, 1
+    ttstallwait STALL_THCON, THCON          # the sum below reads what the load delivers
+    ttadddmareg 1, 21, 1, 20
+    ttstallwait STALL_THCON, UNPACK0        # nothing was unpacked
+    ttstallwait STALL_MATH, THCON           # nothing is left to wait for
+    ttreplay 0, 5, 0, 0
+    ttreplay 0, 5, 0, 0
+.core T1
+    li   t0, 0xFFB80000
+    li   t1, 4
+    sw   t1, 0(t0)
+    li   t1, 1
+    sw   t1, 4(t0)
+    li   t2, 0x02000000
+    sw   t2, 8(t0)
+    sw   t2, 12(t0)
+    sw   t2, 16(t0)
+    li   t1, 0xA2100002                     # ttstallwait STALL_THCON, UNPACK0
+    sw   t1, 20(t0)
+    sw   t2, 24(t0)
+    sw   t1, 28(t0)
+    sw   t1, 32(t0)
+    ttmop 1, 0, 0
+    j    .
+.expect done
+.expect noraces
+"""
+
+
+@test
+def made_by_mop_and_replay(d):
+    path = d / "made.tasm"
+    path.write_text(MADE)
+    found = waits_of(path)
+    assert "waits_not_judged" not in found, found["waits_not_judged"]
+    replay = [n for n, line in enumerate(MADE.splitlines(), 1) if "ttreplay 0, 5, 0, 0" in line]
+    mop = next(n for n, line in enumerate(MADE.splitlines(), 1) if "ttmop" in line)
+    got = sorted((w["line"], w["instruction"], w["verdict"]) for w in found["waits"] if w.get("made"))
+    each = [("ttstallwait STALL_MATH, THCON", "free"), ("ttstallwait STALL_THCON, THCON", "needed"), ("ttstallwait STALL_THCON, UNPACK0", "free")]
+    assert got == [(line, *one) for line in replay for one in each] + [(mop, "ttstallwait STALL_THCON, UNPACK0", "free")], got
+    text = waitgate("check", "--waits", path).stdout
+    assert f"made.tasm:{replay[0]}: ttstallwait STALL_THCON, UNPACK0, made by MOP or REPLAY" in text and "with a NOP in its place; saves" in text, text
+    # The gain is that of a NOP in the template.
+    path.write_text(MADE.replace("li   t1, 0xA2100002", "li   t1, 0x02000000"))
+    gain = found["cycles"] - json.loads(waitgate("run", "--json", path).stdout)["cycles"]
+    assert [w["saves"] for w in found["waits"] if w["line"] == mop] == [gain], (gain, found["waits"])
+
+
+@test
+def on_several_chips(d):
+    """Of a cluster: a program that several chips run is one, and what is superfluous in it is found."""
+    build_tiles(d, TILES)
+    (d / "data.bin").write_bytes(bytes(range(256)) * 32)
+    (d / "cluster.yaml").write_text("topology: p300\nchips:\n" + "".join(
+        f"  - chip: {n}\n    tiles:\n" + "".join("    " + line + "\n" for line in CHIP.splitlines()[2:]) for n in (0, 1)))
+    chip = d / "chip.yaml"
+    chip.write_text(CHIP)
+    found, alone = waits_of(d / "cluster.yaml"), waits_of(chip)
+    key = lambda w: (w["who"], w["instruction"], w["pc"], w["verdict"], w["file"], w["line"])  # noqa: E731
+    assert sorted(map(key, found["waits"])) == sorted(map(key, alone["waits"])) and found["waits"], (found["waits"], alone["waits"])
+    assert "not needed" in waitgate("check", "--waits", d / "cluster.yaml").stdout
 
 
 @test

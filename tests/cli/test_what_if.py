@@ -4,11 +4,12 @@
 import json
 import pathlib
 import re
-import shutil
 import struct
 import subprocess
 import sys
 
+import kernels
+from kernels import line_with
 from suite import run, test
 
 WAITGATE, ROOT, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
@@ -167,29 +168,8 @@ def a_loop_at_half_its_cost(d):
             assert abs(one["saves"] - (before - after)) <= 0.02 * (before - after), (body, before, after, runs)
 
 
-BASES = {"brisc": "0x4000", "trisc0": "0x8000", "trisc1": "0x10000", "trisc2": "0x14000"}
-
-
 def compiled(d, name, *edits):
-    """The ELF files of an example, with parts of its sources replaced: (file, old, new)."""
-    folder = d / f"{name}{len(list(d.iterdir()))}"
-    shutil.copytree(ROOT / "examples/common", folder)
-    shutil.copy(ROOT / f"examples/{name}.c", folder)
-    for file, old, new in edits:
-        text = (folder / file).read_text()
-        assert text.count(old) == 1, (file, old)
-        (folder / file).write_text(text.replace(old, new))
-    header = next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
-    for core, base in BASES.items():
-        subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-ffreestanding", "-nostdlib",
-                        "-msmall-data-limit=0", "-DWG_ARCH_BH", f"-DCORE_{core.upper()}", f"-I{folder}", f"-I{header}",
-                        f"-Wl,--defsym=__base={base}", "-Wl,--no-warn-rwx-segments", "-T", folder / "kernel.ld", folder / "crt.S",
-                        folder / f"{name}.c", "-lgcc", "-o", folder / f"{name}.{core}.elf"], check=True)
-    return sorted(folder.glob("*.elf")), folder
-
-
-def line_with(path, words):
-    return next(i for i, text in enumerate(path.read_text().splitlines(), 1) if words in text)
+    return kernels.compiled(d, WAITGATE, ROOT, name, *edits)
 
 
 def gains(d, before, after, *asked, load=()):

@@ -359,6 +359,72 @@ def test_explore(tile):
         waitgate.Elf.assemble("nop\nnopp\n", name="wrong.s")
 
 
+def test_explore_chip(arch="bh"):
+    """The same on a tile of a chip; a delay says of which tile it is, and a seed is one of Chip.perturb()."""
+    with waitgate.Chip(arch) as chip:
+        tile = chip.tile(1, 2)
+        for core, address, value, nops in (("t0", 0x6000, 1, 2), ("t1", 0x7000, 2, 12)):
+            program = "    nop\n" * nops + f"    li a0, {value}\n    sw a0, 0x100(zero)\n    ebreak\n"
+            tile.load(core, waitgate.Elf.assemble(program, address, arch))
+        values = []
+        differing = chip.explore(runs=60, result=(0x100, 4), seen=lambda t: values.append((t.number, tile.read(0x100, 1)[0])))
+        assert len(values) == 61 and values[0] == (0, 2) and chip.cycle == 0
+        assert {t.number for t in differing} == {number for number, value in values if value == 1} != set()
+        assert any(t.delay.endswith("@1-2") for t in differing) and all(t.seed or t.delay for t in differing)
+        seeds = [t.seed for t in differing if t.seed]
+        if seeds:
+            chip.perturb(seeds[0])
+            chip.run()
+            assert tile.read(0x100, 1) == b"\1"
+        with pytest.raises(ZeroDivisionError):
+            chip.explore(runs=3, seen=lambda t: 1 / 0)
+
+
+def test_what_outlives_its_tile():
+    """A watch can be shown, and checks ended, after the tile, chip or program that they belong to has been closed."""
+    with waitgate.Tile("bh") as tile, tile.watch(timeline=True, stats=True) as watch:
+        tile.push(0, *["ttadddmareg 1, 6, 1, 6"] * 20)
+        tile.run()
+    assert "Scalar Unit" in watch.timeline and "<pre>" in watch._repr_html_() and watch.stats
+    with waitgate.Chip("wh") as chip:
+        of_chip = chip.watch((1, 1), timeline=True)
+        chip.tile(1, 1).push(0, "ttnop")
+        chip.run()
+    of_chip.close()
+    assert "thread 0" in of_chip.timeline
+    with waitgate.Program(tasm=".thread 0\n ttsetdmareg 0, 1, 0, 8\n") as program:
+        of_program = program.tile.watch(timeline=True)
+        program.run()
+        of_program.close()
+    assert "thread 0" in of_program.timeline
+    with waitgate.Tile("bh") as tile:
+        checks = tile.check("race")
+    checks.close()
+    with pytest.raises(waitgate.Error, match="have ended"):
+        checks.report()
+    for _ in range(20):  # not closed at all
+        waitgate.Tile("bh").check("race").count()
+        waitgate.Tile("bh").watch(timeline=True)
+
+
+def test_a_row_by_its_length(tile):
+    tile.write_array(0x2000, [16777217, -5, 3], "int32")
+    assert tile.read_array(0x2000, "int32", 3).tolist() == [16777217, -5, 3]
+
+
+def test_chip_in_a_notebook():
+    chip = waitgate.Chip("bh")
+    assert repr(chip) == "<Chip bh at cycle 0, tiles in use: 0>" and "<pre>" not in chip._repr_html_()
+    chip.tile(1, 2).push(0, "ttsemwait 1, 4, 1", "ttdmanop")
+    with pytest.raises(waitgate.Hang):
+        chip.run()
+    assert "tiles in use: 1" in repr(chip)
+    shown = chip._repr_html_()
+    assert '<td title="1-2"><b>tensix</b></td>' in shown and '<td title="2-2">tensix</td>' in shown and "semaphore 2" in shown, shown
+    chip.close()
+    assert repr(chip) == "<Chip, closed>" and "closed" in chip._repr_html_()
+
+
 def test_refusals():
     with pytest.raises(waitgate.AssemblyError, match="did you mean ttstallwait"):
         waitgate.assemble("ttstalwait 1, 2")

@@ -8,6 +8,7 @@
 #include "elf/elf.h"
 #include "machine/device.h"
 #include "machine/fast.h"
+#include "num/simd.h"
 #include "rvasm.h"
 #include "wgtest.h"
 
@@ -200,11 +201,12 @@ static const program programs[] = {{"private", load_private, false}, {"rollbacks
 static uint64_t uses[64];       /* of each shortcut, in all runs with all of them */
 static uint64_t uses_alone[64]; /* … in all runs with only this one and what it needs */
 static uint64_t seed;           /* of all runs; 0: no perturbation */
+static const char *simd;        /* … and the level of host vector code; NULL: the best */
 
 static outcome run(wg_arch_id arch, const char *name, const program *own, const char *shortcuts, bool lockstep)
 {
     wg_device_desc desc = {
-        .struct_size = sizeof desc, .arch = arch, .shortcuts = shortcuts, .lockstep = lockstep, .seed = seed};
+        .struct_size = sizeof desc, .arch = arch, .shortcuts = shortcuts, .lockstep = lockstep, .seed = seed, .simd = simd};
     wg_device *dev;
     wg_stop stop;
     outcome o = {0};
@@ -276,6 +278,38 @@ static void test_each_alone_and_without(void **state)
         print_message("%s: taken %llu times\n", wg_shortcut_name(k), (unsigned long long)uses[k]);
         assert_true(!WG_FAST || (uses[k] > 0 && uses_alone[k] > 0)); /* to name one brings what it needs */
         assert_true(WG_FAST || uses[k] == 0);
+    }
+}
+
+/* Every level of host vector code that the host has ends in the same state; other names are refused. */
+static void test_host_levels(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    const wg_simd best = wg_simd_best();
+    for (unsigned i = 0; i < sizeof examples / sizeof *examples; i++) {
+        const outcome all = run(arch, examples[i], NULL, NULL, false);
+        for (unsigned level = 0; level <= (unsigned)best; level++) {
+            simd = wg_simd_name((wg_simd)level);
+            expect_same(examples[i], simd, run(arch, examples[i], NULL, NULL, false), all);
+        }
+        simd = NULL;
+    }
+    static const char *const wrong[] = {"AVX2", "avx", "avx2,", "best"};
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch};
+    wg_device *dev;
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        desc.simd = wrong[i];
+        assert_int_equal(wg_create(&desc, &dev), WG_ERR_ARGUMENT);
+    }
+    for (unsigned level = 0; level < WG_SIMD_LEVELS; level++) {
+        desc.simd = wg_simd_name((wg_simd)level);
+        if (level > (unsigned)best) {
+            assert_int_equal(wg_create(&desc, &dev), WG_ERR_ARGUMENT);
+            continue;
+        }
+        assert_int_equal(wg_create(&desc, &dev), WG_OK);
+        assert_int_equal(dev->tile->simd, level);
+        wg_destroy(dev);
     }
 }
 
@@ -374,6 +408,7 @@ static void test_names(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_each_alone_and_without, WG_BH | WG_WH, ""),
     WG_TEST(test_perturbed, WG_BH | WG_WH, ""),
+    WG_TEST(test_host_levels, WG_BH | WG_WH, ""),
     WG_TEST(test_restored_runs_are_perturbed, WG_BH | WG_WH, ""),
     WG_TEST(test_names, WG_BH, ""),
 };

@@ -326,7 +326,7 @@ const redraw = () => {
   requestAnimationFrame(() => { waiting = false; draw(); });
 };
 const resize = () => {
-  width = $('timeline').clientWidth - LABELS;
+  width = Math.max(1, $('timeline').clientWidth - LABELS); // nothing of the page may be visible yet
   height = TOP + ROW * (tracks.length + steps.length) + 4;
   canvas.width = Math.round(width * devicePixelRatio);
   canvas.height = Math.round(height * devicePixelRatio);
