@@ -87,6 +87,10 @@ typedef enum wg_event_kind {
     WG_EV_UNMET,    /* a latched wait for several things: a: those that have not held since it was latched (STALLWAIT:
                        conditions, SEMWAIT: semaphores), whenever they become fewer; b: the agent that must act for the
                        lowest of them; word, id */
+    WG_EV_LINK_COMMAND, /* a core ordered a transfer over an Ethernet link: a queue; pc */
+    WG_EV_LINK_SENT, /* a frame is read from L1, and leaves next: a its number, b address there, c 1: a register, 0: a block |
+                           bytes << 8 | queue << 48, parent: this end of the link, chip << 16 | channel */
+    WG_EV_LINK_ARRIVED, /* it was stored: likewise; parent: the end that it came from */
     WG_EV_COUNT
 } wg_event_kind;
 #define WG_EV_BIT(kind) (UINT64_C(1) << (kind))

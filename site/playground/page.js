@@ -129,7 +129,7 @@ async function obey(line) {
     return;
   element('cycle').textContent = `cycle ${said.cycle}`;
   element('state').textContent = said.state;
-  mark(linesIn(said.state, /at the gate/));
+  mark(linesIn(said.state, /at the gate|^ +core /)); // where threads wait, and cores are
 }
 
 // ---- The editor ----

@@ -89,6 +89,8 @@ static void packets_json(const wg_chip_run *r, uint64_t from, uint64_t to, wg_js
         const wg_packets *p = &r->profiled[i]->costs->chain.packets;
         for (size_t k = 0; k < p->arrivals; k++) {
             const wg_arrival *a = &p->arrival[k];
+            if (a->noc == WG_PACKETS_LINK)
+                continue;
             if (a->cycle < from || a->cycle >= to || a->sender == p->tile)
                 continue;
             const bool data = a->kind == WG_PACKET_WRITE || a->kind == WG_PACKET_DATA;
@@ -112,8 +114,8 @@ static void piece_json(void *user, unsigned tile, const wg_link *piece)
 {
     const pieces *p = user;
     wg_json_uint(p->j, NULL, tile);
-    if (wg_track_is_niu(piece->what.track))
-        wg_json_raw(p->j, NULL, piece->what.track == WG_AGENT_NIU0 ? "-1" : "-2");
+    if (wg_track_flies(piece->what.track))
+        wg_json_raw(p->j, NULL, piece->what.track == WG_AGENT_NIU1 ? "-2" : "-1");
     else
         wg_json_uint(p->j, NULL, p->boxes[tile].row[piece->what.track]);
     wg_json_uint(p->j, NULL, piece->to - piece->from);

@@ -161,7 +161,7 @@ static stream *traffic_of(const wg_chip_run *r, size_t *count)
         for (size_t k = 0; own && k < p->arrivals; k++) {
             const wg_arrival *a = &p->arrival[k];
             bool data = a->kind == WG_PACKET_WRITE || a->kind == WG_PACKET_DATA;
-            if (a->sender >= grid)
+            if (a->sender >= grid || a->noc == WG_PACKETS_LINK)
                 continue;
             stream *s = &own[a->sender * 2u + (a->noc & 1u)];
             s->packets++;
@@ -235,7 +235,8 @@ void wg_chip_profile_text(wg_chip_run *r, wg_text *out)
              r->tiles, r->tiles == 1 ? "" : "s");
     if (r->profiled[0]->scaling)
         wg_scaling_text(r->profiled[0]->scaling, out);
-    wg_path_text(&all, from, to, top, out);
+    if (!r->of_cluster) /* which reports one through all chips */
+        wg_path_text(&all, from, to, top, out);
     if (r->profiled[0]->scaled)
         wg_report_what_if(r->profiled[0]->scaled, out);
     map_text(r, to - from, out);

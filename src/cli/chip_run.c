@@ -122,6 +122,7 @@ wg_chip_tile *wg_chip_tile_at(wg_chip_run *r, wg_chip_place at, wg_text *error)
                               .expectations_hold = true,
                               .desc = {.struct_size = sizeof t->s.desc, .arch = g->arch, .profile = g->profile}}};
     const char *kind = wg_grid_kind(r->grid, at.x, at.y) == WG_TILE_ETH ? "Ethernet tile" : "tile";
+    t->s.of_chip = r->of_cluster ? 1 + r->number : 0;
     if (r->of_cluster)
         snprintf(t->name, sizeof t->name, "chip %u, %s %u-%u", r->number, kind, at.x, at.y);
     else

@@ -50,8 +50,7 @@ static bool run_again(wg_cluster_job *r, const wg_what_if *of_tile, wg_scaled_ru
     }
     for (unsigned i = 0; ok && i < r->file.chips; i++)
         for (size_t k = 0; k < r->chip[i]->tiles; k++)
-            result->equal &=
-                wg_outcome_l1(v.chip[i]->tile[k].s.dev) == wg_outcome_l1(r->chip[i]->tile[k].s.dev);
+            result->equal &= wg_outcome_l1(v.chip[i]->tile[k].s.dev) == wg_outcome_l1(r->chip[i]->tile[k].s.dev);
     wg_cluster_end_run(&v, error);
     free(scaled);
     return ok;
@@ -65,27 +64,49 @@ static bool again(void *job, const wg_what_if *of_tile, wg_scaled_run *result, w
 bool wg_cluster_what_if(wg_cluster_job *r, wg_text *error)
 {
     wg_scaled_run unscaled = {.what = NULL};
-    size_t tiles = 0, n = 0;
     if (!r->args->value[WG_OPT_WHAT_IF])
         return true;
-    for (unsigned i = 0; i < r->file.chips; i++)
-        tiles += r->chip[i]->profiled ? r->chip[i]->tiles : 0;
-    if (!tiles) {
+    if (!r->path.tiles) {
         wg_textf(error, "waitgate: --what-if: no tile of %s runs a program\n", r->file.base.name);
         return false;
     }
-    wg_session **all = wg_calloc(tiles, sizeof(wg_session *));
-    for (unsigned i = 0; all && i < r->file.chips; i++)
-        for (size_t k = 0; r->chip[i]->profiled && k < r->chip[i]->tiles; k++)
-            all[n++] = r->chip[i]->profiled[k];
-    if (!all)
-        wg_textf(error, "waitgate: out of memory\n");
-    const bool ok = all && run_again(r, NULL, &unscaled, error) &&
-                    wg_what_if_run(&(wg_profiled){all, (unsigned)tiles}, unscaled.cycles, again, r, error);
-    if (all) {
-        r->what_if = all[0]->scaled;
-        all[0]->scaled = NULL;
-    }
-    free(all);
+    const bool ok = run_again(r, NULL, &unscaled, error) && wg_what_if_run(&r->path, unscaled.cycles, again, r, error);
+    r->what_if = r->profiled[0]->scaled;
+    r->profiled[0]->scaled = NULL;
     return ok;
+}
+
+bool wg_cluster_profile_end(wg_cluster_job *r, wg_text *error)
+{
+    size_t tiles = 0, n = 0;
+    for (unsigned i = 0; i < r->file.chips; i++)
+        tiles += r->chip[i] && r->chip[i]->profiled ? r->chip[i]->tiles : 0;
+    if (!tiles)
+        return true;
+    if (!(r->profiled = wg_calloc(tiles, sizeof(wg_session *)))) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    for (unsigned i = 0; i < r->file.chips; i++)
+        for (size_t k = 0; r->chip[i] && r->chip[i]->profiled && k < r->chip[i]->tiles; k++)
+            r->profiled[n++] = r->chip[i]->profiled[k];
+    r->path = (wg_profiled){r->profiled, (unsigned)tiles};
+    return true;
+}
+
+void wg_cluster_profile_part(const wg_cluster_job *r, uint64_t *from, uint64_t *to)
+{
+    bool any = false;
+    *from = *to = 0;
+    for (unsigned i = 0; i < r->file.chips; i++) {
+        uint64_t begin, end;
+        if (!r->chip[i] || !r->chip[i]->profiled)
+            continue;
+        wg_chip_profile_part(r->chip[i], &begin, &end);
+        if (begin >= end)
+            continue;
+        *from = any && *from < begin ? *from : begin;
+        *to = any && *to > end ? *to : end;
+        any = true;
+    }
 }

@@ -9,13 +9,14 @@
 #include "cli/commands.h"
 #include "cli/cluster_hang.h"
 #include "arch/arch.h"
+#include "cli/cluster_path.h"
 #include "cli/cluster_run.h"
 #include "cli/waits.h"
 
 enum { SCHEMA = 1 };
 
 /* A process's contribution: records about its chips and about the ends of links at them. */
-typedef enum record_kind { SUMMARY, TEXT, SARIF, PARTIES, TRAFFIC } record_kind;
+typedef enum record_kind { SUMMARY, TEXT, SARIF, PARTIES, TRAFFIC, PATH } record_kind;
 
 typedef struct record {
     uint32_t kind, of; /* chip; link */
@@ -122,6 +123,12 @@ static bool write_part(wg_cluster_job *r, bool colour, wg_message *m, wg_text *e
             if (wg_cluster_traffic_at(r->cluster, l, end, &t.count))
                 ok = add_record(m, TRAFFIC, l, &t, sizeof t);
         }
+    if (r->args->command == WG_CMD_PROFILE) {
+        wg_message path = {0};
+        ok = wg_cluster_path_part(r, &path) && ok;
+        ok = ok && add_record(m, PATH, 0, path.data, path.bytes);
+        wg_message_free(&path);
+    }
     return ok;
 }
 
@@ -132,7 +139,7 @@ typedef struct whole {
     int status;
     wg_cluster_traffic (*traffic)[2]; /* by link and end */
     wg_text *text, *sarif;            /* by chip */
-    wg_message parties;
+    wg_message parties, path;
 } whole;
 
 static bool read_record(const record *head, const uint8_t *bytes, whole *w)
@@ -158,6 +165,7 @@ static bool read_record(const record *head, const uint8_t *bytes, whole *w)
     case TEXT: wg_text_add(&w->text[head->of], (const char *)bytes, head->bytes); return true;
     case SARIF: wg_text_add(&w->sarif[head->of], (const char *)bytes, head->bytes); return true;
     case PARTIES: return wg_message_add(&w->parties, bytes, head->bytes);
+    case PATH: return wg_message_add(&w->path, bytes, head->bytes);
     }
     return false;
 }
@@ -242,6 +250,8 @@ static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, const wg_tex
         if (w->text[i].size)
             wg_json_raw(j, NULL, wg_text_of(&w->text[i]));
     wg_json_close(j, ']');
+    if (w->path.bytes)
+        wg_cluster_path_json(r, &w->path, j);
     if (r->what_if)
         wg_report_what_if_json(r->what_if, j);
     if (r->waits)
@@ -282,6 +292,9 @@ static void report_text(wg_cluster_job *r, whole *w, wg_text *out)
                  r->file.chips == 1 ? "" : "s", w->tiles, w->tiles == 1 ? "" : "s");
     if (r->ended == WG_ENDED_HUNG)
         wg_parties_verdict(parties_of(w), sort_parties(w), out);
+    uint64_t top = 12;
+    wg_option_number(r->args, WG_OPT_TOP, "top", &top, out);
+    wg_cluster_path_text(r, &w->path, top, out);
     if (r->what_if)
         wg_report_what_if(r->what_if, out);
     for (unsigned i = 0; i < w->chips; i++)
@@ -334,6 +347,7 @@ static void release(whole *w)
     free(w->text);
     free(w->sarif);
     wg_message_free(&w->parties);
+    wg_message_free(&w->path);
 }
 
 bool wg_cluster_report(wg_cluster_job *r, wg_text *out, wg_text *error)

@@ -266,6 +266,7 @@ void wg_cluster_end_run(wg_cluster_job *r, wg_text *error)
     for (unsigned i = 0; r->own && i < r->file.chips; i++)
         for (unsigned k = 0; k < WG_CLUSTER_NAMES; k++)
             free(r->own[i].name[k]);
+    free(r->profiled);
     wg_what_if_free(r->what_if);
     wg_waits_free(r->waits);
     free(r->own);
@@ -403,7 +404,7 @@ static bool drive(wg_cluster_job *r, wg_text *error)
     if (!advance(r, &save_at, error) || !inspect(r, error))
         return false;
     const char *failure = r->args->value[WG_OPT_SAVE_ON_FAILURE];
-    return wg_save_missed(r->args, wg_cluster_cycle(r->cluster), save_at, error) &&
+    return wg_cluster_profile_end(r, error) && wg_save_missed(r->args, wg_cluster_cycle(r->cluster), save_at, error) &&
            (!failure || r->ended != WG_ENDED_HUNG || wg_cluster_save(r, failure, error)) &&
            wg_cluster_what_if(r, error) && wg_cluster_judge_waits(r, error);
 }
@@ -472,8 +473,8 @@ wg_status wg_cluster_to(wg_cluster_job *r, uint64_t cycle, wg_stop *stop)
 
 int wg_cluster_finish(wg_cluster_job *r, wg_text *out, wg_text *error)
 {
-    bool ok = inspect(r, error) && wg_cluster_what_if(r, error) && wg_cluster_judge_waits(r, error) &&
-              wg_cluster_report(r, out, error);
+    bool ok = inspect(r, error) && wg_cluster_profile_end(r, error) && wg_cluster_what_if(r, error) &&
+              wg_cluster_judge_waits(r, error) && wg_cluster_report(r, out, error);
     for (unsigned i = 0; ok && i < r->file.chips; i++)
         ok = wg_chip_images(r->chip[i], true, error);
     return ok ? r->status : WG_EXIT_ERROR;

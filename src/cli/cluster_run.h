@@ -5,6 +5,7 @@
 
 #include "cli/chip_internal.h"
 #include "cli/cluster_yaml.h"
+#include "cli/profile.h"
 #include "cli/ranks.h"
 
 enum { WG_CLUSTER_NAMES = 5 }; /* options that name a file for each chip */
@@ -28,10 +29,14 @@ typedef struct wg_cluster_job {
     bool stays;           /* chips must not move: the state of an observer cannot be moved */
     wg_ended ended;
     int status;
-    bool unseen;                         /* … and nothing is observed, as of a chip's run */
-    const wg_what_if *const *scaled;     /* for the tiles of each chip; NULL: none */
-    struct wg_scaled_runs *what_if;      /* --what-if, … */
-    struct wg_waits *waits;              /* … --waits: of all chips together */
+    bool unseen;                     /* … and nothing is observed, as of a chip's run */
+    const wg_what_if *const *scaled; /* for the tiles of each chip; NULL: none */
+    wg_session **profiled;           /* the tiles of all chips of this process, if they are profiled, … */
+    wg_profiled path;                /* … for the path through them, */
+    uint64_t path_from, path_to;     /* … and its cycles */
+    bool path_begun_late;            /* the links do not reach back to the beginning */
+    struct wg_scaled_runs *what_if;  /* --what-if, … */
+    struct wg_waits *waits;          /* … --waits: of all chips together */
 } wg_cluster_job;
 
 /* cluster_report.c: the report of all processes, at the first one. False: `error` says why. */
@@ -55,6 +60,9 @@ bool wg_cluster_open_again(wg_cluster_job *v, const wg_cluster_job *r, uint64_t 
 bool wg_cluster_drive(wg_cluster_job *r, wg_text *error);
 void wg_cluster_end_run(wg_cluster_job *r, wg_text *error);
 
+/* cluster_again.c: the tiles of all chips, and the part of the run that their profile covers. */
+bool wg_cluster_profile_end(wg_cluster_job *r, wg_text *error);
+void wg_cluster_profile_part(const wg_cluster_job *r, uint64_t *from, uint64_t *to);
 /* cluster_again.c: --what-if, and chip_waits.c: --waits, after the run. False: `error` says why. */
 bool wg_cluster_what_if(wg_cluster_job *r, wg_text *error);
 bool wg_cluster_judge_waits(wg_cluster_job *r, wg_text *error);

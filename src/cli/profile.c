@@ -120,9 +120,11 @@ void wg_profile_row_json(wg_session *s, const wg_cost *c, const char *who, bool 
         wg_json_text(j, "who", who);
     if (of_tile && s->chip_width)
         tile_json(s, "tile", s->tile, j);
+    if (of_tile && s->of_chip)
+        wg_json_uint(j, "chip", s->of_chip - 1u);
     wg_json_text(j, "cause",
-                 wg_track_is_niu(c->track) ? wg_flight_name(c->doing)
-                                           : wg_doing_name(c->track, c->doing, name, sizeof name));
+                 wg_track_flies(c->track) ? wg_flight_name(c->track, c->doing)
+                                          : wg_doing_name(c->track, c->doing, name, sizeof name));
     wg_json_uint(j, "cycles", c->cycles);
     wg_json_uint(j, "times", c->times);
     if (c->holder < WG_AGENT_COUNT)
@@ -393,6 +395,7 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error)
     }
     wg_costs_begin(s->costs, wg_cycle(s->dev), held);
     wg_costs_place(s->costs, s->desc.arch, s->tile, !s->chip_width, s->dev->tile->l1);
+    s->costs->chain.packets.chip = (uint16_t)s->of_chip;
     if (s->boxes > WG_CHAIN_LINKS)
         s->costs->chain.most = s->boxes < MOST_LINKS ? s->boxes : MOST_LINKS;
     s->costs->from_stone = from_stone;

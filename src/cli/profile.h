@@ -39,6 +39,17 @@ wg_rows wg_rows_of(const wg_profiled *all, bool (*kind)(unsigned));
 /* Where it ends: at the core that reached the last milestone, or with the last work. */
 wg_chain_end wg_path_end(const wg_profiled *all, uint64_t to);
 wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t *begin);
+/* The rows of pieces of a path, by tile. */
+wg_rows wg_rows_of_path(const wg_profiled *all, const wg_cost_table *costs);
+/* The last work is over, and time goes on: other chips work, or the host waits. */
+bool wg_row_is_over(const wg_row *r);
+void wg_row_text(const wg_row *r, uint64_t length, wg_text *out); /* a line of the table */
+void wg_rows_title(const char *title, wg_text *out);
+void wg_rows_rest(size_t rows, uint64_t cycles, wg_text *out);          /* those that are not shown */
+void wg_path_part_text(const wg_row *r, uint64_t length, wg_text *out); /* the sentence about the largest part */
+void wg_path_row_json(const wg_row *r, wg_json *j);
+/* The sentence about the unit that works most, and its cycles; 0: none does. */
+uint64_t wg_busiest_text(const wg_profiled *all, uint64_t length, unsigned *tile, wg_text *out);
 void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t length, wg_text *out);
 void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t top, wg_text *out);
 /* The largest part of the path, in a sentence; nothing if there is no path. */

@@ -30,7 +30,7 @@ wg_profile_at wg_profile_place(wg_session *s, const wg_cost *c)
 /* The word of a core's instruction: a stall does not carry it, but the instruction was executed in the end. */
 static uint32_t word_of(const wg_costs *p, const wg_cost *c)
 {
-    unsigned track = wg_track_is_niu(c->track) ? c->core : c->track;
+    unsigned track = wg_track_flies(c->track) ? c->core : c->track;
     if (c->word || !wg_track_is_core(track))
         return c->word;
     for (size_t i = 0; i < p->table.count; i++)
@@ -43,7 +43,7 @@ void wg_profile_insn(wg_session *s, const wg_cost *c, char *room, size_t bytes)
 {
     uint32_t word = word_of(s->costs, c);
     room[0] = 0;
-    if (word && (wg_track_is_core(c->track) || wg_track_is_niu(c->track)))
+    if (word && (wg_track_is_core(c->track) || wg_track_flies(c->track)))
         wg_insn_text(s, c->core, c->pc, word, room, bytes);
     else if (word)
         wg_disassemble(s->desc.arch, word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
@@ -120,8 +120,8 @@ void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
     const char *text = wg_doing_name(c->track, c->doing, name, sizeof name),
                *awaited = wg_profile_awaited(s, c, what, sizeof what);
     bool polls = c->doing == WG_DOING_POLLING && c->address;
-    if (wg_track_is_niu(c->track) && !c->tile)
-        snprintf(room, bytes, "%s under way", wg_flight_name(c->doing));
+    if (wg_track_flies(c->track) && !c->tile)
+        snprintf(room, bytes, "%s under way", wg_flight_name(c->track, c->doing));
     else if (wg_track_is_niu(c->track))
         snprintf(room, bytes, flight[c->doing], other % width, other / width);
     else if (polls && c->tile && wg_packets_niu(c->address) < 2)
@@ -139,11 +139,18 @@ void wg_profile_cause(wg_session *s, const wg_cost *c, char *room, size_t bytes)
 
 /* ---- Rows ---- */
 
+static int in_order(const wg_session *a, const wg_session *b)
+{
+    if (a->of_chip != b->of_chip)
+        return a->of_chip < b->of_chip ? -1 : 1;
+    return a->tile < b->tile ? -1 : 1;
+}
+
 static int by_line(const void *left, const void *right)
 {
     const wg_row *a = left, *b = right;
     if (a->of_tile && a->s != b->s)
-        return a->s->tile < b->s->tile ? -1 : 1;
+        return in_order(a->s, b->s);
     uint64_t x = (uint64_t)a->cost.track << 48 | (uint64_t)a->cost.doing << 40 | (uint64_t)a->cost.holder << 32 |
                  a->cost.address;
     uint64_t y = (uint64_t)b->cost.track << 48 | (uint64_t)b->cost.doing << 40 | (uint64_t)b->cost.holder << 32 |
@@ -178,8 +185,8 @@ static int by_cycles(const void *left, const void *right)
     const wg_row *a = left, *b = right;
     if (a->cycles != b->cycles)
         return a->cycles > b->cycles ? -1 : 1;
-    if (a->s != b->s && a->s->tile != b->s->tile)
-        return a->s->tile < b->s->tile ? -1 : 1;
+    if (a->s != b->s && (a->s->tile != b->s->tile || a->s->of_chip != b->s->of_chip))
+        return in_order(a->s, b->s);
     if (a->cost.track != b->cost.track)
         return a->cost.track < b->cost.track ? -1 : 1;
     return a->cost.pc < b->cost.pc ? -1 : a->cost.pc > b->cost.pc;
@@ -258,7 +265,7 @@ void wg_row_place(const wg_row *r, char *room, size_t bytes)
         snprintf(room, bytes, "-");
 }
 
-/* "thread 0"; of a path through several tiles "1-2 thread 0", "1-2 NoC 0". */
+/* "thread 0"; of a path through several tiles "1-2 thread 0", "1-2 NoC 0"; through several chips "0:1-2 thread 0", "0:9-6 link". */
 static void who_text(const wg_row *r, char *room, size_t bytes)
 {
     const char *name = wg_agent_name_of(r->s->dev, r->cost.track);
@@ -266,11 +273,37 @@ static void who_text(const wg_row *r, char *room, size_t bytes)
     if (wg_track_is_niu(r->cost.track)) {
         snprintf(noc, sizeof noc, "NoC %u", r->cost.track - (unsigned)WG_AGENT_NIU0);
         name = noc;
+    } else if (r->cost.track == WG_AGENT_LINK) {
+        name = "link";
     }
-    if (r->of_tile && r->s->chip_width)
+    if (r->of_tile && r->s->of_chip)
+        snprintf(room, bytes, "%u:%u-%u %s", r->s->of_chip - 1u, r->s->tile % r->s->chip_width,
+                 r->s->tile / r->s->chip_width, name);
+    else if (r->of_tile && r->s->chip_width)
         snprintf(room, bytes, "%u-%u %s", r->s->tile % r->s->chip_width, r->s->tile / r->s->chip_width, name);
     else
         snprintf(room, bytes, "%s", name);
+}
+
+void wg_rows_title(const char *title, wg_text *out)
+{
+    wg_textf(out, "\n%-18s %10s %6s  %-34s %s\n", title, "cycles", "%", "cause", "line, instruction");
+}
+
+void wg_rows_rest(size_t rows, uint64_t cycles, wg_text *out)
+{
+    wg_textf(out, "  … and %zu more, %llu cycles (--top N shows more, --json all)\n", rows, (unsigned long long)cycles);
+}
+
+void wg_row_text(const wg_row *r, uint64_t length, wg_text *out)
+{
+    char who[64], where[256], cause[WG_CAUSE_MAX], text[WG_DIS_MAX];
+    who_text(r, who, sizeof who);
+    wg_row_place(r, where, sizeof where);
+    wg_profile_cause(r->s, &r->cost, cause, sizeof cause);
+    wg_profile_insn(r->s, &r->cost, text, sizeof text);
+    wg_textf(out, "  %-16s %10llu %5.1f%%  %-34s %s%s%s\n", who, (unsigned long long)r->cycles,
+             length ? 100.0 * (double)r->cycles / (double)length : 0.0, cause, where, *text ? "  " : "", text);
 }
 
 void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t length, wg_text *out)
@@ -278,24 +311,14 @@ void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t le
     uint64_t rest = 0;
     if (!t->count)
         return;
-    wg_textf(out, "\n%-18s %10s %6s  %-34s %s\n", title, "cycles", "%", "cause", "line, instruction");
-    for (size_t i = 0; i < t->count; i++) {
-        const wg_row *r = &t->row[i];
-        char who[64], where[256], cause[WG_CAUSE_MAX], text[WG_DIS_MAX];
-        if (i >= top) {
-            rest += r->cycles;
-            continue;
-        }
-        who_text(r, who, sizeof who);
-        wg_row_place(r, where, sizeof where);
-        wg_profile_cause(r->s, &r->cost, cause, sizeof cause);
-        wg_profile_insn(r->s, &r->cost, text, sizeof text);
-        wg_textf(out, "  %-16s %10llu %5.1f%%  %-34s %s%s%s\n", who, (unsigned long long)r->cycles,
-                 length ? 100.0 * (double)r->cycles / (double)length : 0.0, cause, where, *text ? "  " : "", text);
-    }
+    wg_rows_title(title, out);
+    for (size_t i = 0; i < t->count; i++)
+        if (i < top)
+            wg_row_text(&t->row[i], length, out);
+        else
+            rest += t->row[i].cycles;
     if (t->count > top)
-        wg_textf(out, "  … and %zu more, %llu cycles (--top N shows more, --json all)\n", t->count - (size_t)top,
-                 (unsigned long long)rest);
+        wg_rows_rest(t->count - (size_t)top, rest, out);
 }
 
 void wg_profile_groups_text(const wg_profiled *all, uint64_t top, uint64_t length, wg_text *out)
@@ -318,6 +341,18 @@ static void add_piece(void *user, unsigned tile, const wg_link *piece)
     wg_cost_add(&((wg_cost_table *)user)[tile], &piece->what);
 }
 
+wg_rows wg_rows_of_path(const wg_profiled *all, const wg_cost_table *costs)
+{
+    const wg_cost_table **tables = wg_calloc(all->tiles + 1u, sizeof *tables);
+    wg_rows t = {0};
+    for (unsigned i = 0; tables && i < all->tiles; i++)
+        tables[i] = &costs[i];
+    if (tables)
+        t = rows_of(all, tables, wg_every_track, true);
+    free(tables);
+    return t;
+}
+
 wg_chain_end wg_path_end(const wg_profiled *all, uint64_t to)
 {
     for (unsigned i = 0; i < all->tiles; i++)
@@ -329,17 +364,14 @@ wg_chain_end wg_path_end(const wg_profiled *all, uint64_t to)
 wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t *begin)
 {
     wg_cost_table *costs = wg_calloc(all->tiles + 1u, sizeof *costs);
-    const wg_cost_table **tables = wg_calloc(all->tiles + 1u, sizeof *tables);
     const wg_chain **chain = wg_calloc(all->tiles + 1u, sizeof *chain);
     wg_rows t = {0};
     *begin = from;
-    for (unsigned i = 0; costs && tables && chain && i < all->tiles; i++) {
+    for (unsigned i = 0; costs && chain && i < all->tiles; i++)
         chain[i] = &all->tile[i]->costs->chain;
-        tables[i] = &costs[i];
-    }
-    if (costs && tables && chain) {
+    if (costs && chain) {
         *begin = wg_chain_walk(chain, all->tiles, from, to, wg_path_end(all, to), add_piece, costs);
-        t = rows_of(all, tables, wg_every_track, true);
+        t = wg_rows_of_path(all, costs);
     }
     for (unsigned i = 0; costs && i < all->tiles; i++) {
         if (costs[i].failed)
@@ -347,7 +379,6 @@ wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t 
         wg_cost_table_free(&costs[i]);
     }
     free(costs);
-    free(tables);
     free(chain);
     return t;
 }
@@ -355,18 +386,14 @@ wg_rows wg_path_of(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t 
 /* A unit that works for this percentage of the time bounds the run. */
 #define BOUNDS 90.0
 
-/* The last work is over, and time goes on: other chips work, or the host waits. */
-static bool is_over(const wg_row *r) { return wg_track_is_core(r->cost.track) && r->cost.doing == WG_DOING_PARKED; }
+bool wg_row_is_over(const wg_row *r) { return wg_track_is_core(r->cost.track) && r->cost.doing == WG_DOING_PARKED; }
 
-static void largest_part(const wg_rows *t, uint64_t length, wg_text *out)
+void wg_path_part_text(const wg_row *r, uint64_t length, wg_text *out)
 {
     char where[256], who[64], cause[WG_CAUSE_MAX];
-    const wg_row *r = &t->row[0];
-    for (size_t i = 0; i < t->count && is_over(r); i++)
-        r = &t->row[i];
     wg_row_place(r, where, sizeof where);
     who_text(r, who, sizeof who);
-    bool named = r->cost.tile || r->cost.doing == WG_DOING_POLLING || wg_track_is_niu(r->cost.track);
+    bool named = r->cost.tile || r->cost.doing == WG_DOING_POLLING || wg_track_flies(r->cost.track);
     if (named)
         wg_profile_cause(r->s, &r->cost, cause, sizeof cause);
     wg_textf(out,
@@ -375,7 +402,15 @@ static void largest_part(const wg_rows *t, uint64_t length, wg_text *out)
              (unsigned long long)r->cycles, (unsigned long long)length, 100.0 * (double)r->cycles / (double)length, who,
              r->cost.pc ? " at " : "", r->cost.pc ? where : "",
              named ? cause : wg_doing_text(r->cost.track, r->cost.doing));
-    if (is_over(&t->row[0]) && r != &t->row[0])
+}
+
+static void largest_part(const wg_rows *t, uint64_t length, wg_text *out)
+{
+    const wg_row *r = &t->row[0];
+    for (size_t i = 0; i < t->count && wg_row_is_over(r); i++)
+        r = &t->row[i];
+    wg_path_part_text(r, length, out);
+    if (wg_row_is_over(&t->row[0]) && r != &t->row[0])
         wg_textf(out, " In %llu cycles at the end nothing works.", (unsigned long long)t->row[0].cycles);
 }
 
@@ -404,11 +439,12 @@ static const wg_costs_unit *busiest_of(const wg_costs *p, uint64_t *first, uint6
  * The unit of any tile that works in most cycles. It bounds the run if it works nearly all the time, and for most of the
  * run. Otherwise units take turns, and a faster one saves its own time at most.
  */
-static void busiest_unit(const wg_profiled *all, uint64_t length, wg_text *out)
+uint64_t wg_busiest_text(const wg_profiled *all, uint64_t length, unsigned *of_tile, wg_text *out)
 {
     const wg_costs_unit *u = NULL;
     uint64_t first = 0, last = 0;
     unsigned tile = 0;
+    *of_tile = 0;
     for (unsigned i = 0; i < all->tiles; i++) {
         uint64_t from, to;
         const wg_costs_unit *c = busiest_of(all->tile[i]->costs, &from, &to);
@@ -420,7 +456,8 @@ static void busiest_unit(const wg_profiled *all, uint64_t length, wg_text *out)
         }
     }
     if (!u || !length)
-        return;
+        return 0;
+    *of_tile = tile;
     const wg_session *s = all->tile[tile];
     const wg_costs *p = s->costs;
     const wg_costs_unit *fed = &p->unit[WG_AGENT_MATRIX];
@@ -429,8 +466,11 @@ static void busiest_unit(const wg_profiled *all, uint64_t length, wg_text *out)
                  share = 100.0 * (double)u->busy / (double)length;
     const bool bounds = busy >= BOUNDS && share >= 50;
     const char *name = wg_agent_name((unsigned)(u - p->unit)), *other = wg_agent_name((unsigned)(fed - p->unit));
-    char of[32] = "";
-    if (all->tiles > 1)
+    char of[48] = "";
+    if (s->of_chip)
+        snprintf(of, sizeof of, " of chip %u, tile %u-%u", s->of_chip - 1u, s->tile % s->chip_width,
+                 s->tile / s->chip_width);
+    else if (all->tiles > 1)
         snprintf(of, sizeof of, " of tile %u-%u", s->tile % s->chip_width, s->tile / s->chip_width);
     if (bounds)
         wg_textf(out, " The bottleneck is %s%s, at work in %.1f %% of cycles %llu to %llu, %.1f %% of the run", name,
@@ -443,6 +483,13 @@ static void busiest_unit(const wg_profiled *all, uint64_t length, wg_text *out)
     if (bounds && fed != u && fed->busy)
         wg_textf(out, "; %s could be fed %.1f times as fast", other, window / (double)fed->busy);
     wg_textf(out, ".");
+    return u->busy;
+}
+
+static void busiest_unit(const wg_profiled *all, uint64_t length, wg_text *out)
+{
+    unsigned tile;
+    wg_busiest_text(all, length, &tile, out);
 }
 
 void wg_path_sentence(const wg_profiled *all, uint64_t from, uint64_t to, wg_text *out)
@@ -474,6 +521,14 @@ void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t t
     free(t.row);
 }
 
+void wg_path_row_json(const wg_row *r, wg_json *j)
+{
+    wg_cost c = r->cost;
+    c.cycles = r->cycles;
+    c.times = r->times;
+    wg_profile_row_json(r->s, &c, wg_agent_name_of(r->s->dev, c.track), true, j);
+}
+
 void wg_path_json(const wg_profiled *all, uint64_t from, uint64_t to, wg_json *j)
 {
     uint64_t begin;
@@ -481,12 +536,8 @@ void wg_path_json(const wg_profiled *all, uint64_t from, uint64_t to, wg_json *j
     wg_json_open(j, "critical_path", '{');
     wg_json_uint(j, "from", begin);
     wg_json_open(j, "costs", '[');
-    for (size_t i = 0; i < path.count; i++) {
-        wg_cost c = path.row[i].cost;
-        c.cycles = path.row[i].cycles;
-        c.times = path.row[i].times;
-        wg_profile_row_json(path.row[i].s, &c, wg_agent_name_of(path.row[i].s->dev, c.track), true, j);
-    }
+    for (size_t i = 0; i < path.count; i++)
+        wg_path_row_json(&path.row[i], j);
     wg_json_close(j, ']');
     wg_json_close(j, '}');
     free(path.row);

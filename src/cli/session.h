@@ -123,6 +123,7 @@ typedef struct wg_session {
 
     unsigned chip_width; /* of a chip file: its grid; 0: one tile alone */
     unsigned tile;       /* of a chip file: y * chip_width + x */
+    unsigned of_chip;    /* of a cluster: 1 + its number; 0: there is one chip */
     struct wg_session *(*of_tile)(void *chip, unsigned tile);
     void *chip;
 

@@ -84,7 +84,7 @@ static bool took_time(const wg_session *s, unsigned agent)
 {
     for (size_t i = 0; i < s->costs->table.count; i++) {
         const wg_cost *c = &s->costs->table.cost[i];
-        if (c->track == agent && c->doing == WG_DOING_WORK && c->cycles)
+        if (c->track == agent && wg_doing_works(c->doing) && c->cycles)
             return true;
     }
     return false;
@@ -128,7 +128,7 @@ static void add_lines(wg_session *s, line_cost *lines, size_t *count)
         const wg_cost *c = &t->cost[i];
         wg_source source = {0};
         size_t k;
-        if (c->doing != WG_DOING_WORK || !c->pc || wg_cost_fixed(c->track) ||
+        if (!wg_doing_works(c->doing) || !c->pc || wg_cost_fixed(c->track) ||
             !wg_session_source(s, c->core, c->pc, &source) || !source.file || strpbrk(source.file, ",="))
             continue;
         for (k = 0; k < *count && (lines[k].line != source.line || strcmp(lines[k].file, source.file) != 0); k++)

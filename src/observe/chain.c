@@ -133,17 +133,7 @@ static bool is_quiet(const wg_cost *what)
 
 /* ---- The path ---- */
 
-typedef struct walk {
-    const wg_chain *const *chain;
-    unsigned tiles;
-    uint64_t from, at;    /* at: the cycles from here on are charged */
-    unsigned tile, track; /* where the path is */
-    wg_piece_fn piece;
-    void *user;
-} walk;
-
-/* The track that worked last, of any tile. */
-static void begin_at_last_work(walk *w)
+uint64_t wg_walk_last(wg_walk *w)
 {
     uint64_t latest = 0;
     for (unsigned tile = 0; tile < w->tiles; tile++)
@@ -160,10 +150,11 @@ static void begin_at_last_work(walk *w)
                 }
                 break;
             }
+    return latest;
 }
 
 /* Charges the cycles since `from`, unless there are none. */
-static void charge(walk *w, uint64_t from, unsigned tile, const wg_cost *what)
+static void charge(wg_walk *w, uint64_t from, unsigned tile, const wg_cost *what)
 {
     wg_link found = {.from = from > w->from ? from : w->from, .to = w->at, .what = *what};
     if (found.from >= w->at)
@@ -174,13 +165,63 @@ static void charge(walk *w, uint64_t from, unsigned tile, const wg_cost *what)
     w->at = found.from;
 }
 
-/* The index of the tile with this number; w->tiles: it is not observed. */
-static unsigned tile_of(const walk *w, unsigned number)
+/* The index of the tile with this number, of the chip in which the path is; w->tiles: it is not observed. */
+static unsigned tile_of(const wg_walk *w, unsigned number)
 {
+    const unsigned chip = w->chain[w->tile]->packets.chip;
     unsigned i = 0;
-    while (i < w->tiles && w->chain[i]->packets.tile != number && !w->chain[i]->packets.alone)
+    while (i < w->tiles && (w->chain[i]->packets.tile != number || w->chain[i]->packets.chip != chip) &&
+           !w->chain[i]->packets.alone)
         i++;
     return i;
+}
+
+/* The tile at this end of a link. */
+static unsigned end_of(const wg_walk *w, uint32_t end)
+{
+    unsigned i = 0;
+    while (i < w->tiles && !(w->chain[i]->packets.linked && w->chain[i]->packets.end == end))
+        i++;
+    return i;
+}
+
+static const wg_sent *frame_of(const wg_walk *w, const wg_walk_frame *f, unsigned *author)
+{
+    *author = end_of(w, f->end);
+    const wg_sent *s = *author < w->tiles ? wg_packets_frame(&w->chain[*author]->packets, f->number) : NULL;
+    return s && s->core < WG_CORES && s->cycle < f->at ? s : NULL;
+}
+
+bool wg_walk_sent(const wg_walk *w, const wg_walk_frame *f)
+{
+    unsigned author;
+    return frame_of(w, f, &author);
+}
+
+void wg_walk_stay(wg_walk *w)
+{
+    charge(w, w->polled->from, w->tile, &w->polled->what);
+    w->asked = 0;
+}
+
+void wg_walk_leave(wg_walk *w, const wg_walk_frame *f)
+{
+    if (f->arrived < w->at)
+        charge(w, f->arrived, w->tile, &w->polled->what);
+}
+
+void wg_walk_enter(wg_walk *w, const wg_walk_frame *f)
+{
+    unsigned author;
+    const wg_sent *s = frame_of(w, f, &author);
+    w->at = f->arrived;
+    charge(
+        w, s->cycle, author,
+        &(wg_cost){
+            .pc = s->pc, .core = s->core, .track = WG_AGENT_LINK, .holder = WG_AGENT_NONE, .doing = WG_FLIGHT_REQUEST});
+    w->tile = author;
+    w->track = s->core;
+    w->asked = 0;
 }
 
 /*
@@ -188,10 +229,14 @@ static unsigned tile_of(const walk *w, unsigned number)
  * requested it. A core sees the word some cycles later, after the rest of an iteration.
  */
 enum { SEEN_LATER = 64 };
-static bool follow_packet(walk *w, const wg_link *link)
+static const wg_arrival *arrival_for(const wg_walk *w, const wg_link *link)
+{
+    return wg_packets_ended(&w->chain[w->tile]->packets, link->what.address, link->from, w->at + SEEN_LATER);
+}
+
+static bool follow_packet(wg_walk *w, const wg_link *link, const wg_arrival *a)
 {
     const wg_packets *here = &w->chain[w->tile]->packets;
-    const wg_arrival *a = wg_packets_ended(here, link->what.address, link->from, w->at + SEEN_LATER);
     unsigned author = a ? tile_of(w, (unsigned)(a->transaction >> 48)) : w->tiles;
     const wg_sent *s = author < w->tiles ? wg_packets_sent(&w->chain[author]->packets, a->transaction, a->left) : NULL;
     if (!s || s->core >= WG_CORES || s->cycle >= w->at || a->left >= w->at)
@@ -222,44 +267,64 @@ static bool follow_packet(walk *w, const wg_link *link)
     return true;
 }
 
+bool wg_walk_on(wg_walk *w, wg_walk_frame *f)
+{
+    while (w->at > w->from) {
+        const wg_chain *c = w->chain[w->tile];
+        const wg_link *link = link_before(c, w->track, w->at);
+        if (!link)
+            return false;
+        w->asked |= 1u << w->track;
+        /* A wait that lasts beyond this cycle has not ended yet. */
+        unsigned next = link->to == w->at && link->what.doing != WG_DOING_WORK ? link->what.holder : WG_AGENT_NONE;
+        if (wg_track_flies(next) && link->what.doing == WG_DOING_POLLING) {
+            const wg_arrival *a = arrival_for(w, link);
+            if (a && a->noc == WG_PACKETS_LINK) {
+                *f = (wg_walk_frame){a->end, a->transaction, a->cycle < w->at ? a->cycle : w->at, w->at};
+                w->polled = link;
+                return true;
+            }
+            if (follow_packet(w, link, a)) {
+                w->asked = 0;
+                continue;
+            }
+        }
+        if (next < WG_TRACKS && !(w->asked >> next & 1) && link_before(c, next, w->at)) {
+            w->track = next;
+            continue;
+        }
+        charge(w, link->from, w->tile, &link->what);
+        w->asked = 0;
+    }
+    return false;
+}
+
 uint64_t wg_chain_walk(const wg_chain *const *chain, unsigned tiles, uint64_t from, uint64_t to, wg_chain_end end,
                        wg_piece_fn piece, void *user)
 {
-    walk w = {.chain = chain,
-              .tiles = tiles,
-              .from = from,
-              .at = to,
-              .tile = end.tile,
-              .track = end.track < WG_TRACKS ? end.track : 0,
-              .piece = piece,
-              .user = user};
-    unsigned asked = 0;
-    if (end.track >= WG_TRACKS)
-        begin_at_last_work(&w);
-    while (w.at > from) {
-        const wg_chain *c = chain[w.tile];
-        const wg_link *link = link_before(c, w.track, w.at);
-        if (!link)
-            return w.at;
-        asked |= 1u << w.track;
-        /* A wait that lasts beyond this cycle has not ended yet. */
-        unsigned next = link->to == w.at && link->what.doing != WG_DOING_WORK ? link->what.holder : WG_AGENT_NONE;
-        if (wg_track_is_niu(next) && link->what.doing == WG_DOING_POLLING && follow_packet(&w, link)) {
-            asked = 0;
+    wg_walk w = {.chain = chain, .tiles = tiles, .from = from, .at = to, .piece = piece, .user = user};
+    wg_walk_frame f;
+    if (end.track >= WG_TRACKS) {
+        wg_walk_last(&w);
+    } else {
+        w.tile = end.tile;
+        w.track = end.track;
+    }
+    while (wg_walk_on(&w, &f)) {
+        if (!wg_walk_sent(&w, &f)) {
+            wg_walk_stay(&w);
             continue;
         }
-        if (next < WG_TRACKS && !(asked >> next & 1) && link_before(c, next, w.at)) {
-            w.track = next;
-            continue;
-        }
-        charge(&w, link->from, w.tile, &link->what);
-        asked = 0;
+        wg_walk_leave(&w, &f);
+        wg_walk_enter(&w, &f);
     }
     return w.at;
 }
 
-const char *wg_flight_name(unsigned flight)
+const char *wg_flight_name(unsigned track, unsigned flight)
 {
+    if (track == WG_AGENT_LINK)
+        return "frame";
     static const char *const name[] = {[WG_FLIGHT_REQUEST] = "request",
                                        [WG_FLIGHT_THERE] = "request-served",
                                        [WG_FLIGHT_ANSWER] = "answer",

@@ -11,7 +11,7 @@
  *
  * Cycles in which a track works are charged to it. Where it waited, the path continues at the track that ended the
  * wait, from the cycle in which the wait ended. Where a core polled for a packet, the path follows the packet: to the
- * tile that sent it, or, if it is an answer, there and back, to the requesting core. Each cycle of the run is charged
+ * tile that sent it, over an Ethernet link to that of another chip, or, if it is an answer, there and back, to the requesting core. Each cycle of the run is charged
  * once.
  *
  *   tile 1-2  B   ■■■■|polling ……………………………|■■■
@@ -43,8 +43,8 @@ typedef struct wg_cost {
 } wg_cost;
 
 /*
- * Pieces of the path with a packet in flight. Their track is WG_AGENT_NIU0 or 1, `pc` is that of the command; a tile
- * alone sends to itself.
+ * Pieces of the path with a packet in flight. Their track is WG_AGENT_NIU0 or 1, or WG_AGENT_LINK for a frame, `pc` is that of
+ * the command; a tile alone sends to itself.
  */
 typedef enum wg_flight {
     WG_FLIGHT_REQUEST = WG_DOING_WORK, /* to the other tile */
@@ -53,7 +53,8 @@ typedef enum wg_flight {
     WG_FLIGHT_BOTH                     /* all three: the other tile is not observed */
 } wg_flight;
 static inline bool wg_track_is_niu(unsigned track) { return track == WG_AGENT_NIU0 || track == WG_AGENT_NIU1; }
-const char *wg_flight_name(unsigned flight);
+static inline bool wg_track_flies(unsigned track) { return wg_track_is_niu(track) || track == WG_AGENT_LINK; }
+const char *wg_flight_name(unsigned track, unsigned flight);
 
 /* Costs that differ only in cycles and times are one. */
 typedef struct wg_cost_table {
@@ -97,6 +98,38 @@ typedef struct wg_chain_end {
 typedef void (*wg_piece_fn)(void *user, unsigned tile, const wg_link *piece);
 uint64_t wg_chain_walk(const wg_chain *const *chain, unsigned tiles, uint64_t from, uint64_t to, wg_chain_end end,
                        wg_piece_fn piece, void *user);
+
+/*
+ * The same in steps, for tiles that are in several processes: the path goes on where the sender of a frame is.
+ *
+ *     here                                              there
+ *     wg_walk_on() ──frame──► is it there? ──────────► wg_walk_sent()
+ *     wg_walk_leave() ◄───────────────────── yes ─────► wg_walk_enter(), wg_walk_on() …
+ *     wg_walk_stay(), wg_walk_on() … ◄────── nowhere
+ */
+typedef struct wg_walk {
+    const wg_chain *const *chain;
+    unsigned tiles;
+    uint64_t from, at;    /* at: the cycles from here on are charged */
+    unsigned tile, track; /* where the path is */
+    uint32_t asked;       /* tracks that it has passed in this cycle */
+    const wg_link *polled;
+    wg_piece_fn piece;
+    void *user;
+} wg_walk;
+typedef struct wg_walk_frame {
+    uint32_t end; /* of the link, at its sender */
+    uint64_t number;
+    uint64_t arrived, at; /* arrived: no later than `at`, where the path is */
+} wg_walk_frame;
+/* Goes to the track that worked last, of any tile, and returns until when; 0: none did. */
+uint64_t wg_walk_last(wg_walk *w);
+/* True: the path goes along a frame; false: it has ended, in cycle w->at. */
+bool wg_walk_on(wg_walk *w, wg_walk_frame *f);
+bool wg_walk_sent(const wg_walk *w, const wg_walk_frame *f); /* by one of these tiles, as far as is known */
+void wg_walk_leave(wg_walk *w, const wg_walk_frame *f);
+void wg_walk_enter(wg_walk *w, const wg_walk_frame *f);
+void wg_walk_stay(wg_walk *w);
 void wg_chain_free(wg_chain *c);
 
 #endif

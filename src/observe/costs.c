@@ -97,7 +97,7 @@ static void find_holder(wg_costs *p, wg_costs_core *k, uint64_t now)
         k->polled.what.ended_pc = w->pc;
         k->polled.what.ended_core = w->core;
     } else if (a) {
-        k->polled.what.holder = (uint8_t)(WG_AGENT_NIU0 + a->noc);
+        k->polled.what.holder = (uint8_t)(a->noc == WG_PACKETS_LINK ? WG_AGENT_LINK : WG_AGENT_NIU0 + a->noc);
     }
     if (a && wg_track_is_niu(k->polled.what.holder) && !p->chain.packets.alone)
         k->polled.what.tile = (uint16_t)(1 + a->sender);

@@ -53,7 +53,10 @@ static const char *const event_names[WG_EV_COUNT] = {[WG_EV_PUSHED] = "pushed",
                                                      [WG_EV_HOST] = "host",
                                                      [WG_EV_NOC_SENT] = "noc-sent",
                                                      [WG_EV_NOC_ARRIVED] = "noc-arrived",
-                                                     [WG_EV_UNMET] = "unmet"};
+                                                     [WG_EV_UNMET] = "unmet",
+                                                     [WG_EV_LINK_COMMAND] = "link-command",
+                                                     [WG_EV_LINK_SENT] = "link-sent",
+                                                     [WG_EV_LINK_ARRIVED] = "link-arrived"};
 
 static const struct {
     const char *name, *text;

@@ -53,6 +53,28 @@ static void commanded(wg_packets *p, const wg_event *e)
     p->command[noc][at].core = e->agent;
 }
 
+static void add_sent(wg_packets *p, const wg_sent *s)
+{
+    void *list = p->sent;
+    bool ok = make_room(&list, &p->sents, &p->sent_room, sizeof *s);
+    p->sent = list;
+    if (ok)
+        p->sent[p->sents++] = *s;
+    else
+        p->failed = true;
+}
+
+static void add_arrival(wg_packets *p, const wg_arrival *a)
+{
+    void *list = p->arrival;
+    bool ok = make_room(&list, &p->arrivals, &p->arrival_room, sizeof *a);
+    p->arrival = list;
+    if (ok)
+        p->arrival[p->arrivals++] = *a;
+    else
+        p->failed = true;
+}
+
 static void left(wg_packets *p, const wg_event *e)
 {
     const unsigned noc = (e->agent - WG_AGENT_NIU0) & 1, kind = e->c & 0xFF;
@@ -72,13 +94,7 @@ static void left(wg_packets *p, const wg_event *e)
         p->first[noc] += !more;
         p->commands[noc] -= !more;
     }
-    void *list = p->sent;
-    bool ok = make_room(&list, &p->sents, &p->sent_room, sizeof s);
-    p->sent = list;
-    if (ok)
-        p->sent[p->sents++] = s;
-    else
-        p->failed = true;
+    add_sent(p, &s);
 }
 
 static void arrived(wg_packets *p, const wg_event *e)
@@ -96,13 +112,38 @@ static void arrived(wg_packets *p, const wg_event *e)
     if (a.kind == WG_PACKET_WRITE || a.kind == WG_PACKET_DATA)
         p->bytes_arrived[noc] += a.bytes;
     p->waited[noc] += a.waited;
-    void *list = p->arrival;
-    bool ok = make_room(&list, &p->arrivals, &p->arrival_room, sizeof a);
-    p->arrival = list;
-    if (ok)
-        p->arrival[p->arrivals++] = a;
-    else
-        p->failed = true;
+    add_arrival(p, &a);
+}
+
+static uint32_t bytes_of(const wg_event *e) { return (uint32_t)(e->c >> 8 & UINT64_C(0xFFFFFFFFFF)); }
+
+static void frame_left(wg_packets *p, const wg_event *e)
+{
+    const unsigned queue = (unsigned)(e->c >> 48) % WG_PACKETS_QUEUES;
+    p->linked = true;
+    p->end = (uint32_t)e->parent;
+    add_sent(p, &(wg_sent){.cycle = e->cycle,
+                           .transaction = e->a,
+                           .pc = p->ordered[queue].pc,
+                           .core = p->ordered[queue].pc ? p->ordered[queue].core : (uint8_t)WG_CORES,
+                           .noc = WG_PACKETS_LINK});
+}
+
+static void frame_arrived(wg_packets *p, const wg_event *e)
+{
+    add_arrival(p, &(wg_arrival){.cycle = e->cycle,
+                                 .transaction = e->a,
+                                 .address = e->b,
+                                 .bytes = bytes_of(e),
+                                 .end = (uint32_t)e->parent,
+                                 .noc = WG_PACKETS_LINK,
+                                 .kind = e->c & 0xFF ? WG_PACKET_INLINE : WG_PACKET_WRITE});
+}
+
+static void link_commanded(wg_packets *p, const wg_event *e)
+{
+    p->ordered[e->a % WG_PACKETS_QUEUES].pc = e->agent < WG_CORES ? e->pc : 0;
+    p->ordered[e->a % WG_PACKETS_QUEUES].core = e->agent;
 }
 
 void wg_packets_event(wg_packets *p, const wg_event *e)
@@ -113,13 +154,19 @@ void wg_packets_event(wg_packets *p, const wg_event *e)
         left(p, e);
     else if (e->kind == WG_EV_NOC_ARRIVED)
         arrived(p, e);
+    else if (e->kind == WG_EV_LINK_COMMAND)
+        link_commanded(p, e);
+    else if (e->kind == WG_EV_LINK_SENT)
+        frame_left(p, e);
+    else if (e->kind == WG_EV_LINK_ARRIVED)
+        frame_arrived(p, e);
 }
 
 void wg_packets_free(wg_packets *p)
 {
     free(p->sent);
     free(p->arrival);
-    *p = (wg_packets){.tile = p->tile};
+    *p = (wg_packets){.tile = p->tile, .chip = p->chip};
 }
 
 /* ---- Queries ---- */
@@ -137,7 +184,15 @@ bool wg_packet_writes(const wg_arrival *a, uint32_t address)
 const wg_sent *wg_packets_sent(const wg_packets *p, uint64_t transaction, uint64_t latest)
 {
     for (size_t i = p->sents; i-- > 0;)
-        if (p->sent[i].transaction == transaction && p->sent[i].cycle <= latest)
+        if (p->sent[i].transaction == transaction && p->sent[i].cycle <= latest && p->sent[i].noc != WG_PACKETS_LINK)
+            return &p->sent[i];
+    return NULL;
+}
+
+const wg_sent *wg_packets_frame(const wg_packets *p, uint64_t number)
+{
+    for (size_t i = p->sents; i-- > 0;)
+        if (p->sent[i].transaction == number && p->sent[i].noc == WG_PACKETS_LINK)
             return &p->sent[i];
     return NULL;
 }
@@ -159,7 +214,7 @@ static size_t arrivals_until(const wg_packets *p, uint64_t cycle)
 const wg_arrival *wg_packets_arrival(const wg_packets *p, uint64_t transaction, uint64_t latest)
 {
     for (size_t i = arrivals_until(p, latest); i-- > 0;)
-        if (p->arrival[i].transaction == transaction)
+        if (p->arrival[i].transaction == transaction && p->arrival[i].noc != WG_PACKETS_LINK)
             return &p->arrival[i];
     return NULL;
 }

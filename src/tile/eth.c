@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "machine/tile.h"
+#include "report/emit.h"
 #include "report/findings.h"
 #include "tile/windows.h"
 
@@ -121,6 +122,8 @@ static void transmit(wg_tile *t, unsigned word, unsigned number, uint32_t addres
         find(t, WG_F_ETH_COMMAND, agent, pc, address, command, why);
     else if (!l || !l->up)
         find(t, WG_F_ETH_LINK, agent, pc, address, command, "ETH_TXQ_CMD");
+    if (!why && l)
+        WG_EMIT(t, WG_EV_LINK_COMMAND, agent, .a = number, .pc = pc);
     if (!why && l)
         wg_eth_link_command(t, number, command);
     else if (!why && command != FLUSH)

@@ -34,6 +34,7 @@
 #include "machine/bus.h"
 #include "machine/fast.h"
 #include "machine/tile.h"
+#include "report/emit.h"
 #include "report/findings.h"
 
 enum { /* words of a TX queue */
@@ -326,6 +327,16 @@ static uint32_t raw_header(wg_tile *t, unsigned q, uint32_t body, uint8_t header
     return n;
 }
 
+static uint64_t end_of(const wg_eth_end *end) { return (uint64_t)end->chip << 16 | end->channel; }
+
+/* The frame's data are where software looks for them. */
+static void stored(wg_tile *t, const wg_frame *f, uint32_t address, uint32_t bytes)
+{
+    WG_EMIT(t, WG_EV_LINK_ARRIVED, WG_AGENT_LINK, .a = f->order, .b = address,
+            .c = (f->kind == WG_FRAME_REGISTER) | (uint64_t)bytes << 8 | (uint64_t)f->queue << 48,
+            .parent = end_of(&t->link->peer));
+}
+
 /* Sends a packet: L1 is read now. */
 static void send(wg_tile *t, unsigned q, wg_tx_packet p, uint8_t sequence)
 {
@@ -364,6 +375,10 @@ static void send(wg_tile *t, unsigned q, wg_tx_packet p, uint8_t sequence)
         l->tx[q].told_any = true;
         l->tx[q].told_at = now;
     }
+    if (p.kind != WG_FRAME_UPDATE)
+        WG_EMIT(t, WG_EV_LINK_SENT, WG_AGENT_LINK, .a = frame.order, .b = p.to,
+                .c = (p.kind == WG_FRAME_REGISTER) | (uint64_t)p.bytes << 8 | (uint64_t)q << 48,
+                .parent = end_of(&l->self));
     const bool faulty = is_faulty(l);
     wg_frame *out = frame.at < l->cut_at && !faulty ? put(&l->out, &frame) : NULL;
     if (!out) {
@@ -496,7 +511,11 @@ static bool arrive_raw(wg_tile *t, const wg_frame *f, const uint8_t *from)
 {
     uint32_t *w = rxq(t, f->queue);
     const uint32_t strip = t->spec->eth->headers ? w[RX_STRIP] : 0, gone = strip < f->bytes ? strip : f->bytes;
-    return !(w[RX_CTRL] & PACKET_MODE) && store_raw(t, w, from + gone, f->bytes - gone);
+    const uint32_t at = (w[RX_BUFFER] << 4) + w[RX_AT];
+    if (w[RX_CTRL] & PACKET_MODE || !store_raw(t, w, from + gone, f->bytes - gone))
+        return false;
+    stored(t, f, at, f->bytes - gone);
+    return true;
 }
 
 static bool arrive_packet(wg_tile *t, const wg_frame *f, const uint8_t *from)
@@ -516,11 +535,13 @@ static bool arrive_packet(wg_tile *t, const wg_frame *f, const uint8_t *from)
     if (f->kind == WG_FRAME_REGISTER) {
         if (!wg_tile_bus_write(t, f->to, &f->data, 4))
             note(t, WG_F_NOC_UNMAPPED, f->to, f->data, "nothing can be written there over a link; the data is lost");
+        stored(t, f, f->to, 4);
         wg_wake_all(&t->sched);
     } else if (!wg_l1_holds(t->spec->l1_bytes, f->to, f->bytes)) {
         note(t, WG_F_NOC_UNMAPPED, f->to, f->bytes, "a packet's data is beyond L1; it is lost");
     } else {
         wg_l1_write(t, WG_L1_HOST, f->to, f->bytes, from);
+        stored(t, f, f->to, f->bytes);
         if (t->spec->eth->headers)
             w[RX_BYTES] += f->bytes;
     }

@@ -46,20 +46,13 @@ static bool bytes_differ(const char *program, unsigned core, const wg_elf *want,
     return false;
 }
 
-/* libdw knows the folder, too. */
-static bool ends_in(const char *path, const char *name)
-{
-    const size_t all = strlen(path), n = strlen(name);
-    return all >= n && strcmp(path + all - n, name) == 0;
-}
-
 static bool lines_differ(const char *program, unsigned core, wg_elf *want, wg_elf *is)
 {
     const wg_elf_segment *s = wg_elf_segment_at(want, 0);
     for (uint32_t i = 0; s && i < s->memory_bytes; i += 4) {
         wg_elf_line x = {0}, y = {0};
         const bool a = wg_elf_line_at(want, s->address + i, &x), b = wg_elf_line_at(is, s->address + i, &y);
-        if (a && (!b || x.line != y.line || !ends_in(x.file, y.file)))
+        if (a && (!b || x.line != y.line || strcmp(x.file, y.file) != 0))
             return differs(program, core, "the line of", s->address + i, x.line, y.line);
     }
     return false;

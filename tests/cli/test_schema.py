@@ -101,6 +101,9 @@ def others(folder):
     (folder / "cluster.yaml").write_text("topology: p300\nfaults:\n  - cut: {link: [0, 2], cycle: 5}\n")
     valid("cluster", "run", folder / "cluster.yaml")
     valid("chip", "profile", "--what-if", "noc=2", folder / "chip.yaml")
+    (folder / "chips.yaml").write_text("topology: p300\nchips:\n  - {chip: 0, tiles: [{at: [1, 2]}]}\n")
+    assert valid("cluster", "profile", "--what-if", "eth=2", folder / "chips.yaml")["what_if"]
+    valid("cluster", "check", "--waits", folder / "chips.yaml")
 
 
 @test
