@@ -417,6 +417,30 @@ def verdicts(d):
 
 
 @test
+def other_timings(d):
+    """explore: a word that two cores write on chip 1 depends on the timing; what it prints shows it. Chip 0 has one writer."""
+    for name, base, value in (("one", 0x4000, 1), ("two", 0x8000, 2)):
+        build(d, name, f"int main(void)\n{{\n    for (u32 i = 0; i < 3; i++)\n        WORD(0x28010) = {value};\n    return 0;\n}}\n", base)
+    tile = 'at: [1, 1], brisc: one.elf{}, dump: [{{address: 0x28010, length: 4, file: "{}/w-{{chip}}.bin"}}]'
+    text = "topology: n300\nchips:\n" + "".join(
+        f"  - {{chip: {i}, tiles: [{{{tile.format(more, d)}}}]}}\n" for i, more in enumerate(("", ", ncrisc: two.elf")))
+    result = ("--result", "0x28010:4", "--runs", 60)
+    status, out, err = run(d, text, *result, "--json", command=("explore",))
+    said = json.loads(out)
+    assert status == 4 and said["timings"] == 60 and said["differing"] > 0, (status, out[:400], err)
+    first = said["differences"][0]
+    word, = first["first_words"]
+    assert (word["chip"], word["x"], word["y"], word["address"]) == (1, 1, 1, "0x00028010") and word["found"] != word["expected"], word
+    assert {int(word["found"], 0), int(word["expected"], 0)} == {1, 2}, word
+    again = subprocess.run(first["replay"].replace("waitgate", WAITGATE, 1), shell=True, cwd=d, capture_output=True, text=True)
+    assert again.returncode == 0 and (d / "w-1.bin").read_bytes()[0] == int(word["found"], 0) and (d / "w-0.bin").read_bytes()[0] == 1, again
+    status, out, _ = run(d, text, *result, command=("explore",))
+    assert status == 4 and "chip 1, tile 1-1, 0x028010 holds" in out and "--delays" not in out, out
+    status, out, _ = run(d, text.replace(", ncrisc: two.elf", ""), *result, command=("explore",))
+    assert status == 0 and "every timing gives the same result" in out, out
+
+
+@test
 def a_chip_ends_early(d):
     """The largest part of the critical path is the other chip's work."""
     build(d, "count", "int main(void)\n{\n    for (u32 i = 0; i < WORD(0x28000); i++)\n        WORD(0x28010) = i;\n    return 0;\n}\n", 0x4000)
@@ -467,11 +491,11 @@ def mistakes(d):
         assert status == 6 and words in err, (text, err)
     for command, option, words in (("run", "--trace=x.json", "--trace: there is a file for each chip: put {chip} into the name"),
                                    ("run", "--log=x", "--log: there is a file for each chip"), ("run", "--brisc=x", "--brisc"),
-                                   ("report", "--output=x.html", "`chip-{chip}.html`"), ("profile", "--what-if=noc=0", "--what-if"),
+                                   ("report", "--output=x.html", "`chip-{chip}.html`"), ("profile", "--what-if=noc=0", "--what-if: no tile of"),
                                    ("report", "--of=l1:0", "--of does not go with a cluster file")):
         status, _, err = run(d, "topology: n300\n", option, command=(command,))
         assert status == 6 and words in err, err
-    for command in ("gdb", "debug", "why", "explore"):
+    for command in ("gdb", "debug", "why"):
         status, _, err = run(d, "topology: n150\n", command=(command, "--of", "l1:0") if command == "why" else (command,))
         assert status == 6 and "is a cluster file, which can be run" in err, (command, err)
 
