@@ -20,13 +20,14 @@ struct wg_abi_watch {
     __typeof__(wg_watch_find) *find;
     __typeof__(wg_watch_end) *end;
     __typeof__(wg_watch_profile) *profile;
+    __typeof__(wg_watch_timeline_text) *timeline;
     __typeof__(wg_watch_report) *report;
     __typeof__(wg_watch_free) *free;
     __typeof__(wg_free) *free_text;
     wg_watch *watch;
     wg_grid *grid;
     wg_abi_symbols *symbols;
-    const char *profile_path, *report_path;
+    const char *timeline_path, *profile_path, *report_path;
     bool stays; /* the library: tiles refer to its tables */
     unsigned unwatched;
     char why[256]; /* the first tile that is not watched */
@@ -41,8 +42,9 @@ static bool load(wg_abi_watch *w)
     return w->library && FUNCTION(w, version, "wg_version") && FUNCTION(w, begin, "wg_watch_begin") &&
            FUNCTION(w, tile, "wg_watch_tile") && FUNCTION(w, elf, "wg_watch_elf") &&
            FUNCTION(w, find, "wg_watch_find") && FUNCTION(w, end, "wg_watch_end") &&
-           FUNCTION(w, profile, "wg_watch_profile") && FUNCTION(w, report, "wg_watch_report") &&
-           FUNCTION(w, free, "wg_watch_free") && FUNCTION(w, free_text, "wg_free");
+           FUNCTION(w, profile, "wg_watch_profile") && FUNCTION(w, timeline, "wg_watch_timeline_text") &&
+           FUNCTION(w, report, "wg_watch_report") && FUNCTION(w, free, "wg_watch_free") &&
+           FUNCTION(w, free_text, "wg_free");
 }
 
 /* The name with the process id in place of %p. */
@@ -83,7 +85,7 @@ wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const wg_abi_watched *wanted, wg
                                  size_t bytes)
 {
     wg_abi_watch *w = calloc(1, sizeof *w);
-    char trace_name[4096];
+    char trace_name[4096], log_name[4096];
     if (!w) {
         snprintf(error, bytes, "out of memory");
         return NULL;
@@ -101,14 +103,19 @@ wg_abi_watch *wg_abi_watch_begin(wg_grid *grid, const wg_abi_watched *wanted, wg
     }
     if (wanted->trace)
         name_of(wanted->trace, trace_name, sizeof trace_name);
+    if (wanted->log)
+        name_of(wanted->log, log_name, sizeof log_name);
     const wg_watch_desc desc = {.struct_size = sizeof desc,
                                 .grid = grid,
                                 .title = "the host's run",
                                 .trace = wanted->trace ? trace_name : NULL,
+                                .log = wanted->log ? log_name : NULL,
+                                .timeline = wanted->timeline,
                                 .profile = wanted->profile || wanted->report,
                                 .what_if = wanted->what_if,
                                 .from = wanted->from,
                                 .to = wanted->to};
+    w->timeline_path = wanted->timeline;
     w->profile_path = wanted->profile;
     w->report_path = wanted->report;
     w->stays = wanted->what_if;
@@ -131,12 +138,12 @@ void wg_abi_watch_made(wg_abi_watch *w, unsigned x, unsigned y)
         snprintf(w->why, sizeof w->why, "tile %u-%u: %s", x, y, error);
 }
 
-static bool write_profile(wg_abi_watch *w, char *error, size_t bytes)
+/* `words` is freed. */
+static bool write_words(wg_abi_watch *w, const char *path, char *words, char *error, size_t bytes)
 {
-    char *words = w->profile(w->watch, wg_abi_wants_json(w->profile_path));
     wg_text text = {0};
     wg_text_add(&text, words ? words : "no tile was used\n", strlen(words ? words : "no tile was used\n"));
-    bool ok = wg_abi_write(w->profile_path, &text, error, bytes);
+    bool ok = wg_abi_write(path, &text, error, bytes);
     wg_text_free(&text);
     w->free_text(words);
     return ok;
@@ -146,7 +153,10 @@ bool wg_abi_watch_end(wg_abi_watch *w, char *error, size_t bytes)
 {
     char name[4096];
     bool ok = w->end(w->watch, error, bytes);
-    ok = ok && (!w->profile_path || write_profile(w, error, bytes));
+    ok = ok && (!w->timeline_path || write_words(w, w->timeline_path, w->timeline(w->watch), error, bytes));
+    ok =
+        ok && (!w->profile_path ||
+               write_words(w, w->profile_path, w->profile(w->watch, wg_abi_wants_json(w->profile_path)), error, bytes));
     if (ok && w->report_path) {
         name_of(w->report_path, name, sizeof name);
         ok = w->report(w->watch, name, error, bytes);

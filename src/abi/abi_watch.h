@@ -16,7 +16,7 @@ typedef struct wg_abi_watch wg_abi_watch;
  * in wg_watch_desc.
  */
 typedef struct wg_abi_watched {
-    const char *trace, *profile, *report;
+    const char *trace, *log, *timeline, *profile, *report;
     const char *what_if, *from, *to;
 } wg_abi_watched;
 /* NULL, with a message in `error`, on failure. */

@@ -21,6 +21,7 @@
  *     WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise (default: the verdict, to standard error)
  *     WAITGATE_TRACE=FILE            a trace (.json, .pftrace, .zst), WAITGATE_COST_PROFILE=FILE what each line cost (text, or .json),
  *                                    WAITGATE_REPORT=FILE the page of `waitgate report`; of every tile, written likewise
+ *     WAITGATE_LOG=FILE              every instruction and wait, as for --log; WAITGATE_TIMELINE=FILE, as for --timeline; likewise
  *     WAITGATE_PROFILE_FROM, _TO     the part of the run for these, of each tile by itself: a cycle, ADDR=VALUE or a symbol
  *     WAITGATE_WHAT_IF=LIST          the run has these costs: WHAT=FACTOR, as for `waitgate profile --what-if`
  *     WAITGATE_CLUSTER=NAME|FILE     several chips: a topology (p300, t3000 …), or a cluster descriptor (default:
@@ -66,7 +67,7 @@
 enum { MOST_THREADS = 256, STRETCH = 1 << 20, VERIFY_CYCLES = 20 * 1000 * 1000 };
 typedef enum on_finding { CONTINUE, STOP, EXIT } on_finding;
 
-enum { CHECK_FILE, HANG_FILE, TRACE_FILE, PROFILE_FILE, REPORT_FILE, FILES };
+enum { CHECK_FILE, HANG_FILE, TRACE_FILE, PROFILE_FILE, REPORT_FILE, LOG_FILE, TIMELINE_FILE, FILES };
 
 typedef struct chip {
     wg_card *card;
@@ -348,8 +349,9 @@ static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
 /* The names of the chip's files: %c is its number. */
 static void name_files(chip *c, bool *bad)
 {
-    static const char *const variables[FILES] = {"WAITGATE_CHECK", "WAITGATE_HANG_REPORT", "WAITGATE_TRACE",
-                                                 "WAITGATE_COST_PROFILE", "WAITGATE_REPORT"};
+    static const char *const variables[FILES] = {"WAITGATE_CHECK",        "WAITGATE_HANG_REPORT", "WAITGATE_TRACE",
+                                                 "WAITGATE_COST_PROFILE", "WAITGATE_REPORT",      "WAITGATE_LOG",
+                                                 "WAITGATE_TIMELINE"};
     const unsigned number = (unsigned)(c - abi.chip);
     for (unsigned k = 0; k < FILES; k++) {
         const char *text = getenv(variables[k]);
@@ -383,18 +385,20 @@ static const char *file_of(const chip *c, unsigned k) { return c->file[k][0] ? c
 static void begin_watch(chip *c, bool *bad)
 {
     const wg_abi_watched wanted = {.trace = file_of(c, TRACE_FILE),
+                                   .log = file_of(c, LOG_FILE),
+                                   .timeline = file_of(c, TIMELINE_FILE),
                                    .profile = file_of(c, PROFILE_FILE),
                                    .report = file_of(c, REPORT_FILE),
                                    .what_if = getenv("WAITGATE_WHAT_IF"),
                                    .from = getenv("WAITGATE_PROFILE_FROM"),
                                    .to = getenv("WAITGATE_PROFILE_TO")};
     char error[512];
-    if (!wanted.trace && !wanted.profile && !wanted.report && !wanted.what_if)
+    if (!wanted.trace && !wanted.log && !wanted.timeline && !wanted.profile && !wanted.report && !wanted.what_if)
         return;
     c->watch = wg_abi_watch_begin(c->card->grid, &wanted, abi.symbols, error, sizeof error);
     if (c->watch)
         return;
-    say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT and WAITGATE_WHAT_IF are ignored: %s", error);
+    say("WAITGATE_TRACE, _LOG, _TIMELINE, _COST_PROFILE, _REPORT and _WHAT_IF are ignored: %s", error);
     *bad = true;
 }
 
@@ -563,7 +567,7 @@ static void end_chip(chip *c)
     if (c->check && !wg_abi_check_end(c->check, &how, error, sizeof error))
         say("WAITGATE_CHECK: %s", error);
     if (c->watch && !wg_abi_watch_end(c->watch, error, sizeof error))
-        say("WAITGATE_TRACE, WAITGATE_COST_PROFILE, WAITGATE_REPORT, WAITGATE_WHAT_IF: %s", error);
+        say("WAITGATE_TRACE, _LOG, _TIMELINE, _COST_PROFILE, _REPORT, _WHAT_IF: %s", error);
     if (c->hang && !wg_abi_hang_end(c->hang, error, sizeof error))
         say("WAITGATE_HANG_REPORT: %s", error);
     c->check = NULL;

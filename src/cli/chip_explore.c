@@ -213,6 +213,10 @@ static void progress(void *user, unsigned runs)
 static bool shrink_all(wg_chip_explorer *x)
 {
     const wg_shrinking how = {x, once, draws, progress};
+    for (size_t i = 0; x->of_cluster && i < x->kinds; i++)
+        x->kind[i].d.seed = x->kind[i].d.first.seed;
+    if (x->of_cluster)
+        return true;
     for (size_t i = 0; i < x->kinds; i++) {
         wg_difference *d = &x->kind[i].d;
         static const wg_delay none;
@@ -242,6 +246,37 @@ static bool number(const wg_chip_explorer *x, wg_option option, const char *name
     return false;
 }
 
+/* The file is opened, and its unperturbed run planned from. `sites`: of each tile. */
+static bool prepare_chip(wg_chip_explorer *x, size_t runs, uint64_t seed, wg_sites ***sites)
+{
+    if (!wg_chip_open_run(x->base, x->args, x->error))
+        return false;
+    if (x->base->metal) {
+        wg_textf(x->error, "waitgate: %s: programs of tt-metal are not explored\n", x->base->file.name);
+        return false;
+    }
+    if (!(*sites = wg_calloc(x->base->tiles + 1, sizeof **sites))) {
+        wg_textf(x->error, "waitgate: out of memory\n");
+        return false;
+    }
+    return wg_chip_regions(x) && run_base(x, *sites) && wg_chip_plan_timings(x, *sites, ignored, runs, seed);
+}
+
+/* Chips of a cluster have a seed each, drawn from the run's. */
+static bool prepare_cluster(wg_chip_explorer *x, size_t runs, uint64_t seed)
+{
+    x->base->file.name = x->args->file[0];
+    if (!wg_option_number(x->args, WG_OPT_MAX_CYCLES, "max-cycles", &x->limit, x->error) || !wg_cluster_explored(x))
+        return false;
+    if (!(x->trial = wg_calloc(runs + 1, sizeof *x->trial))) {
+        wg_textf(x->error, "waitgate: out of memory\n");
+        return false;
+    }
+    while (x->trials < runs)
+        x->trial[x->trials++] = (wg_trial){.seed = seed++};
+    return true;
+}
+
 static bool explore(wg_chip_explorer *x)
 {
     uint64_t runs = 1000, budget = 60, seed = 1, jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
@@ -249,24 +284,21 @@ static bool explore(wg_chip_explorer *x)
     if (!number(x, WG_OPT_RUN_COUNT, "runs", 1, MOST_RUNS, &runs) ||
         !number(x, WG_OPT_BUDGET, "budget", 0, UINT32_MAX, &budget) ||
         !number(x, WG_OPT_FIRST_SEED, "first-seed", 1, UINT64_MAX - MOST_RUNS, &seed) ||
-        !number(x, WG_OPT_JOBS, "jobs", 1, WG_PROCESSES_MOST, &jobs) || !wg_chip_open_run(x->base, x->args, x->error))
+        !number(x, WG_OPT_JOBS, "jobs", 1, WG_PROCESSES_MOST, &jobs))
         return false;
     x->jobs = (unsigned)jobs;
+    x->of_cluster = wg_is_cluster_file(x->args->file[0]);
     if (wg_ranks_started()) {
-        wg_textf(x->error, "waitgate: %s: one process explores a chip file\n", x->base->file.name);
-        return false;
-    }
-    if (x->base->metal) {
-        wg_textf(x->error, "waitgate: %s: programs of tt-metal are not explored\n", x->base->file.name);
+        wg_textf(x->error, "waitgate: %s: one process explores a chip or cluster file\n", x->args->file[0]);
         return false;
     }
     const size_t bytes = sizeof(board) + runs * sizeof(wg_chip_result);
-    wg_sites **sites = wg_calloc(x->base->tiles + 1, sizeof *sites);
+    wg_sites **sites = NULL;
     board *b = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    bool ok = sites && b != MAP_FAILED;
+    bool ok = b != MAP_FAILED;
     if (!ok)
         wg_textf(x->error, "waitgate: out of memory\n");
-    ok = ok && wg_chip_regions(x) && run_base(x, sites) && wg_chip_plan_timings(x, sites, ignored, (size_t)runs, seed) &&
+    ok = ok && (x->of_cluster ? prepare_cluster(x, (size_t)runs, seed) : prepare_chip(x, (size_t)runs, seed, &sites)) &&
          run_workers(x, b, (double)budget);
     if (ok)
         sort_results(x, b);

@@ -6,20 +6,20 @@
 #ifndef WG_CHIP_EXPLORE_H
 #define WG_CHIP_EXPLORE_H
 
-#include "cli/chip_internal.h"
+#include "cli/cluster_run.h"
 #include "cli/explore.h"
 
 enum { WG_CHIP_DIFFERENCES = 8 };
 
 /* Result memory: L1 of a tile, or memory that the file dumps. */
 typedef struct wg_chip_region {
-    unsigned x, y;
+    unsigned chip, x, y;
     uint64_t address, bytes;
     uint8_t *expected; /* of the unperturbed run */
 } wg_chip_region;
 
 typedef struct wg_chip_word {
-    unsigned x, y;
+    unsigned chip, x, y;
     uint64_t address;
     uint32_t expected, found;
 } wg_chip_word;
@@ -39,6 +39,7 @@ typedef struct wg_chip_difference {
 typedef struct wg_chip_explorer {
     const wg_args *args;
     wg_chip_run *base; /* the caller's */
+    bool of_cluster;   /* a cluster file, under seeds alone: `base` has its name only */
     wg_text *error;
     wg_chip_region *region;
     size_t regions;
@@ -66,11 +67,14 @@ typedef struct wg_chip_explorer {
 bool wg_chip_regions(wg_chip_explorer *x);
 /* The outcome of a run that has ended. The first one's memory is kept, and the others are compared with it. */
 bool wg_chip_outcome(wg_chip_explorer *x, wg_chip_run *r, wg_chip_result *out);
+/* A cluster's result memory and its outcome, from a run that has ended; and the unperturbed run. */
+bool wg_cluster_explored(wg_chip_explorer *x);
 /* Runs the file again with this timing. `sites`: NULL, or those of each tile. */
 bool wg_chip_timing(wg_chip_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_sites **sites,
                     wg_chip_result *out);
 /* The timings to try: delays at races, at other sites, and seeds. `ignores` (of a wg_session): the races to skip. */
-bool wg_chip_plan_timings(wg_chip_explorer *x, wg_sites **sites, wg_race_ignored_fn ignores, size_t runs, uint64_t seed);
+bool wg_chip_plan_timings(wg_chip_explorer *x, wg_sites **sites, wg_race_ignored_fn ignores, size_t runs,
+                          uint64_t seed);
 void wg_chip_timings_end(wg_chip_explorer *x);
 
 /* chip_explore_report.c */

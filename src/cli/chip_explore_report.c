@@ -21,8 +21,10 @@ static void replay(const wg_chip_explorer *x, uint64_t seed, uint8_t ended, cons
         wg_textf(out, " --max-cycles %llu", (unsigned long long)x->limit);
     if (seed)
         wg_textf(out, " --seed %llu", (unsigned long long)seed);
-    wg_textf(out, " --delays ");
-    wg_delays_print(delays, count, out);
+    if (!x->of_cluster) {
+        wg_textf(out, " --delays ");
+        wg_delays_print(delays, count, out);
+    }
     for (size_t i = 0; i < x->args->files; i++) {
         wg_text_add(out, " ", 1);
         wg_explore_quoted(out, x->args->file[i]);
@@ -57,9 +59,14 @@ static void kind_text(const wg_chip_explorer *x, size_t index, wg_text *out)
         wg_textf(out, "seed %llu", (unsigned long long)d->first.seed);
     wg_textf(out, "\n   it %s after %llu cycles\n", wg_explore_ended(d->outcome.ended),
              (unsigned long long)d->outcome.cycles);
-    for (size_t i = 0; i < shown->words && i < WG_DIFFERENT_WORDS; i++)
-        wg_textf(out, "   tile %u-%u, 0x%06llx holds 0x%08x instead of 0x%08x\n", shown->word[i].x, shown->word[i].y,
-                 (unsigned long long)shown->word[i].address, shown->word[i].found, shown->word[i].expected);
+    for (size_t i = 0; i < shown->words && i < WG_DIFFERENT_WORDS; i++) {
+        const wg_chip_word *w = &shown->word[i];
+        wg_textf(out, "   ");
+        if (x->of_cluster)
+            wg_textf(out, "chip %u, ", w->chip);
+        wg_textf(out, "tile %u-%u, 0x%06llx holds 0x%08x instead of 0x%08x\n", w->x, w->y,
+                 (unsigned long long)w->address, w->found, w->expected);
+    }
     if (shown->words > WG_DIFFERENT_WORDS)
         wg_textf(out, "   and %llu more words differ\n", (unsigned long long)(shown->words - WG_DIFFERENT_WORDS));
     wg_textf(out, "   replay: ");
@@ -144,6 +151,8 @@ static void kind_json(const wg_chip_explorer *x, const wg_chip_difference *k, wg
     for (size_t i = 0; i < k->shown.words && i < WG_DIFFERENT_WORDS; i++) {
         const wg_chip_word *w = &k->shown.word[i];
         wg_json_open(j, NULL, '{');
+        if (x->of_cluster)
+            wg_json_uint(j, "chip", w->chip);
         wg_json_uint(j, "x", w->x);
         wg_json_uint(j, "y", w->y);
         wg_json_textf(j, "address", "0x%08llx", (unsigned long long)w->address);

@@ -14,16 +14,11 @@
 
 /* ---- Outcomes ---------------------------------------------------------------------------------------------- */
 
-static void add_region(wg_chip_explorer *x, unsigned tile_x, unsigned tile_y, uint64_t address, uint64_t bytes)
+/* L1 of the tiles of a chip that run a program, or --result there; and what the file dumps from other tiles. */
+static bool add_regions(wg_chip_explorer *x, const wg_chip_run *r)
 {
-    x->region[x->regions++] = (wg_chip_region){tile_x, tile_y, address, bytes, NULL};
-}
-
-/* L1 of the tiles that run a program, or --result there; and what the file dumps from other tiles. */
-bool wg_chip_regions(wg_chip_explorer *x)
-{
-    const wg_chip_run *r = x->base;
-    size_t most = r->tiles;
+    const unsigned chip = r->number;
+    size_t most = x->regions + r->tiles;
     uint64_t address = 0, bytes = 0;
     const char *text = x->args->value[WG_OPT_RESULT], *colon = text ? strchr(text, ':') : NULL;
     for (size_t i = 0, given = 0; i < x->args->givens; i++)
@@ -38,25 +33,31 @@ bool wg_chip_regions(wg_chip_explorer *x)
     }
     for (size_t i = 0; i < r->file.tiles; i++)
         most += r->file.tile[i].dumps * r->file.tile[i].places;
-    x->region = wg_calloc(most + 1, sizeof *x->region);
-    for (size_t i = 0; x->region && i < r->tiles; i++) {
+    wg_chip_region *more = wg_realloc(x->region, (most + 1) * sizeof *more);
+    if (!more) {
+        wg_textf(x->error, "waitgate: out of memory\n");
+        return false;
+    }
+    x->region = more;
+    for (size_t i = 0; i < r->tiles; i++) {
         const uint32_t l1 = wg_l1_bytes(r->tile[i].s.dev);
         if (address > l1 || bytes > l1 - address) {
             wg_textf(x->error, "waitgate: --result: `%s` is not within L1 (0x%x bytes)\n", text, l1);
             return false;
         }
-        add_region(x, r->tile[i].x, r->tile[i].y, address, text ? bytes : l1);
+        more[x->regions++] = (wg_chip_region){chip, r->tile[i].x, r->tile[i].y, address, text ? bytes : l1, NULL};
     }
-    for (size_t i = 0; x->region && i < r->file.tiles; i++)
+    for (size_t i = 0; i < r->file.tiles; i++)
         for (size_t k = 0; k < r->file.tile[i].places; k++) {
             const wg_chip_place at = r->file.tile[i].place[k];
             for (size_t d = 0; !wg_grid_peek(r->grid, at.x, at.y) && d < r->file.tile[i].dumps; d++)
-                add_region(x, at.x, at.y, r->file.tile[i].dump[d].address, r->file.tile[i].dump[d].length);
+                more[x->regions++] = (wg_chip_region){
+                    chip, at.x, at.y, r->file.tile[i].dump[d].address, r->file.tile[i].dump[d].length, NULL};
         }
-    if (!x->region)
-        wg_textf(x->error, "waitgate: out of memory\n");
-    return x->region;
+    return true;
 }
+
+bool wg_chip_regions(wg_chip_explorer *x) { return add_regions(x, x->base); }
 
 /* Codes and places of findings, without times and counts: order does not matter. */
 static uint64_t hash_findings(const wg_chip_run *r)
@@ -86,18 +87,18 @@ static void compare(const wg_chip_region *g, const uint8_t *found, wg_chip_resul
         memcpy(&want, g->expected + k, n);
         memcpy(&is, found + k, n);
         if (want != is && out->words++ < WG_DIFFERENT_WORDS)
-            out->word[out->words - 1] = (wg_chip_word){g->x, g->y, g->address + k, want, is};
+            out->word[out->words - 1] = (wg_chip_word){g->chip, g->x, g->y, g->address + k, want, is};
     }
 }
 
-/* The outcome of a run that has ended. The first one's memory is kept. False: out of memory. */
-bool wg_chip_outcome(wg_chip_explorer *x, wg_chip_run *r, wg_chip_result *out)
+/* The result memory of a chip. The first run's is kept. False: out of memory. */
+static bool add_memory(wg_chip_explorer *x, wg_chip_run *r, wg_chip_result *out)
 {
     wg_outcome *o = &out->outcome;
-    *out = (wg_chip_result){.outcome = {.valid = true, .cycles = wg_grid_cycle(r->grid), .findings = hash_findings(r)}};
-    o->ended = (uint8_t)(r->ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : r->ended);
     for (size_t i = 0; i < x->regions; i++) {
         wg_chip_region *g = &x->region[i];
+        if (g->chip != r->number)
+            continue;
         uint8_t *found = wg_malloc((size_t)g->bytes);
         if (!found || wg_grid_read(r->grid, g->x, g->y, g->address, found, (size_t)g->bytes) != WG_OK) {
             wg_textf(x->error, "waitgate: %s\n", found ? wg_grid_error(r->grid) : "out of memory");
@@ -109,7 +110,7 @@ bool wg_chip_outcome(wg_chip_explorer *x, wg_chip_run *r, wg_chip_result *out)
             continue;
         }
         if (memcmp(g->expected, found, (size_t)g->bytes)) {
-            uint64_t h = i;
+            uint64_t h = ~(uint64_t)i; /* no byte makes it zero */
             for (uint64_t k = 0; k < g->bytes; k++)
                 h = wg_outcome_mix(h, found[k]);
             o->memory += h;
@@ -117,8 +118,66 @@ bool wg_chip_outcome(wg_chip_explorer *x, wg_chip_run *r, wg_chip_result *out)
         }
         free(found);
     }
+    return true;
+}
+
+static uint8_t ended_as(wg_ended ended) { return (uint8_t)(ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : ended); }
+
+bool wg_chip_outcome(wg_chip_explorer *x, wg_chip_run *r, wg_chip_result *out)
+{
+    wg_outcome *o = &out->outcome;
+    *out = (wg_chip_result){.outcome = {.valid = true, .cycles = wg_grid_cycle(r->grid), .findings = hash_findings(r)}};
+    o->ended = ended_as(r->ended);
+    if (!add_memory(x, r, out))
+        return false;
     for (size_t i = 0; x->registers && i < r->tiles; i++)
         o->others = wg_outcome_registers(r->tile[i].s.dev, o->others);
+    return true;
+}
+
+/* The outcome of a cluster's run that has ended. */
+static bool outcome_of(wg_chip_explorer *x, wg_cluster_job *v, wg_chip_result *out)
+{
+    *out = (wg_chip_result){.outcome = {.valid = true, .cycles = wg_cluster_cycle(v->cluster)}};
+    out->outcome.ended = ended_as(v->ended);
+    for (unsigned i = 0; i < v->file.chips; i++) {
+        const uint64_t findings = hash_findings(v->chip[i]);
+        out->outcome.findings += findings ? wg_outcome_mix(i, findings) : 0;
+        if (!add_memory(x, v->chip[i], out))
+            return false;
+    }
+    return true;
+}
+
+/* A run of the cluster with this seed; of the first one, result memory is found and kept. */
+static bool run_cluster(wg_chip_explorer *x, const uint64_t *seed, wg_chip_result *out)
+{
+    wg_cluster_job v;
+    bool ok = wg_cluster_open_unseen(&v, x->args, seed, x->limit, NULL, x->error);
+    for (unsigned i = 0; ok && !x->base_result.outcome.valid && i < v.file.chips; i++)
+        ok = add_regions(x, v.chip[i]);
+    ok = ok && wg_cluster_drive(&v, x->error) && outcome_of(x, &v, out);
+    wg_cluster_end_run(&v, x->error);
+    return ok;
+}
+
+bool wg_cluster_explored(wg_chip_explorer *x)
+{
+    const wg_exploration none = {.base = {.valid = false}};
+    const bool limited = x->limit != 0;
+    x->limit = limited ? x->limit : wg_exploration_limit(&none);
+    if (!run_cluster(x, NULL, &x->base_result))
+        return false;
+    const wg_outcome *o = &x->base_result.outcome;
+    if (o->ended == WG_ENDED_LIMIT || o->ended == WG_ENDED_INTERRUPT) {
+        wg_textf(x->error,
+                 "waitgate: the unperturbed run does not end within %llu cycles; give an `until` condition or a larger "
+                 "--max-cycles\n",
+                 (unsigned long long)o->cycles);
+        return false;
+    }
+    const wg_exploration base = {.base = *o};
+    x->limit = limited ? x->limit : wg_exploration_limit(&base);
     return true;
 }
 
@@ -140,6 +199,8 @@ bool wg_chip_timing(wg_chip_explorer *x, uint64_t seed, const wg_delay *delays, 
                     wg_chip_result *out)
 {
     wg_chip_run v;
+    if (x->of_cluster)
+        return run_cluster(x, &seed, out);
     bool ok = wg_chip_open_again(&v, x->base, seed, delays, count, x->limit, x->error);
     collector *c = ok && x->drawn ? wg_calloc(v.tiles + 1, sizeof *c) : NULL;
     for (size_t i = 0; c && ok && i < v.tiles; i++) {

@@ -21,13 +21,14 @@ enum { STRETCH = 1 << 17 }; /* at most so many cycles between two checks for Ctr
 
 bool wg_cluster_refuse(const wg_args *args, wg_text *error)
 {
-    const unsigned refused = 1u << WG_CMD_EXPLORE | 1u << WG_CMD_WHY | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG;
+    const unsigned refused = 1u << WG_CMD_WHY | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG;
     for (size_t i = 0; refused >> args->command & 1 && i < args->files; i++)
         if (wg_is_cluster_argument(args, args->file[i])) {
-            wg_textf(error,
-                     "waitgate: %s is a cluster file, which can be run, checked, traced, profiled and reported; this "
-                     "command takes one chip or one tile\n",
-                     args->file[i]);
+            wg_textf(
+                error,
+                "waitgate: %s is a cluster file, which can be run, checked, traced, profiled, reported and explored; "
+                "this command takes one chip or one tile\n",
+                args->file[i]);
             return false;
         }
     return true;
@@ -238,16 +239,22 @@ static bool place_chips(wg_cluster_job *r, wg_text *error)
 
 static bool open_run(wg_cluster_job *r, wg_text *error) { return read_together(r, error) && place_chips(r, error); }
 
+bool wg_cluster_open_unseen(wg_cluster_job *v, const wg_args *args, const uint64_t *seed, uint64_t max_cycles,
+                            const wg_what_if *const *scaled, wg_text *error)
+{
+    *v = (wg_cluster_job){.args = args, .unseen = true, .scaled = scaled, .stays = true};
+    if (!read_file(v, error))
+        return false;
+    v->file.base.grid.seed = seed ? *seed : v->file.base.grid.seed;
+    v->file.base.grid.threads = 1;
+    v->file.base.max_cycles = max_cycles ? max_cycles : v->file.base.max_cycles;
+    return place_chips(v, error);
+}
+
 bool wg_cluster_open_again(wg_cluster_job *v, const wg_cluster_job *r, uint64_t seed, const wg_what_if *const *scaled,
                            wg_text *error)
 {
-    *v = (wg_cluster_job){.args = r->args, .unseen = true, .scaled = scaled, .stays = true};
-    if (!read_file(v, error))
-        return false;
-    v->file.base.grid.seed = seed;
-    v->file.base.grid.threads = 1;
-    v->file.base.max_cycles = wg_again_limit(wg_cluster_cycle(r->cluster));
-    return place_chips(v, error);
+    return wg_cluster_open_unseen(v, r->args, &seed, wg_again_limit(wg_cluster_cycle(r->cluster)), scaled, error);
 }
 
 void wg_cluster_end_run(wg_cluster_job *r, wg_text *error)
@@ -316,8 +323,8 @@ static bool inspect(wg_cluster_job *r, wg_text *error)
     for (unsigned i = 0; i < r->file.chips; i++)
         if (r->chip[i]) {
             r->chip[i]->ended = r->ended;
-            if (!wg_chip_inspect(r->chip[i], error) || !wg_chip_outputs_close(r->chip[i], error) ||
-                !wg_chip_profile_end(r->chip[i], error))
+            if (!wg_chip_inspect(r->chip[i], error) || !wg_chip_grade_races(r->chip[i], error) ||
+                !wg_chip_outputs_close(r->chip[i], error) || !wg_chip_profile_end(r->chip[i], error))
                 return false;
         }
     return true;

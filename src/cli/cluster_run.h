@@ -57,6 +57,9 @@ void wg_cluster_close(wg_cluster_job *r, wg_text *error);
  */
 bool wg_cluster_open_again(wg_cluster_job *v, const wg_cluster_job *r, uint64_t seed, const wg_what_if *const *scaled,
                            wg_text *error);
+/* Of these arguments, whose seed and limit count where these are NULL and 0. */
+bool wg_cluster_open_unseen(wg_cluster_job *v, const wg_args *args, const uint64_t *seed, uint64_t max_cycles,
+                            const wg_what_if *const *scaled, wg_text *error);
 bool wg_cluster_drive(wg_cluster_job *r, wg_text *error);
 void wg_cluster_end_run(wg_cluster_job *r, wg_text *error);
 

@@ -136,6 +136,16 @@ def files_found_in_a_folder(d):
 
 
 @test
+def log_and_timeline(d):
+    assert hosted(WAITGATE_LOG=f"{d}/l-%p.txt", WAITGATE_TIMELINE=f"{d}/t-%p.txt") == ""
+    log, = (f.read_text() for f in d.glob("l-*.txt"))
+    timeline, = (f.read_text() for f in d.glob("t-*.txt"))
+    # Each line of the log has its tile; the sink's core stores the sum.
+    assert re.search(r"^ *\d+ +2-2 +B +.*\bsw\b", log, re.M) and re.search(r"^ *\d+ +1-2 +B ", log, re.M), log[:400]
+    assert "tile 1-2\n" in timeline and "tile 2-2\n" in timeline and re.search(r"^ *B +[^ ]", timeline, re.M), timeline[:400]
+
+
+@test
 def what_is_seen_changes_nothing(d):
     """The profile as JSON: it adds up, and the host computes the same sum."""
     assert hosted(WAITGATE_COST_PROFILE=f"{d}/p.json") == "" and hosted(WAITGATE_PROFILE=f"{d}/q.json") == ""

@@ -359,6 +359,15 @@ def ends(d):
     assert status == 0 and "link 0:e8 – 1:e0: 2 frames, 288 bytes one way" in out, out
 
 
+@test
+def ungraded(d):
+    """A race of a chip in a cluster says why it has no grade."""
+    for name, base in (("b", 0x6000), ("nc", 0x9000)):
+        build(d, name, "int main(void) { WORD(0x20000) = 1; return 0; }", base)
+    status, out, err = run(d, "topology: n300\nchips:\n  - {chip: 0, tiles: [{at: [1, 1], brisc: b.elf, ncrisc: nc.elf}]}\n", command=("check",))
+    assert status == 4 and "grade: none: chips of a cluster are not run again" in out, out + err
+
+
 def chip_of_ring(number, first, second):
     """A chip's entry in ring.yaml, with other words for its tiles; None: no program."""
     to = (("e8", "e9"), ("e1", "e0"))[number]
@@ -405,6 +414,30 @@ def verdicts(d):
     alone = "arch: wh\nchips:\n  - {chip: 0, tiles: [{at: [1, 1], brisc: stuck.elf}]}\n  - {chip: 1, tiles: []}\n"
     status, out, _ = run(d, alone, "--json")
     assert status == 3 and "hang" not in json.loads(out)
+
+
+@test
+def other_timings(d):
+    """explore: a word that two cores write on chip 1 depends on the timing; what it prints shows it. Chip 0 has one writer."""
+    for name, base, value in (("one", 0x4000, 1), ("two", 0x8000, 2)):
+        build(d, name, f"int main(void)\n{{\n    for (u32 i = 0; i < 3; i++)\n        WORD(0x28010) = {value};\n    return 0;\n}}\n", base)
+    tile = 'at: [1, 1], brisc: one.elf{}, dump: [{{address: 0x28010, length: 4, file: "{}/w-{{chip}}.bin"}}]'
+    text = "topology: n300\nchips:\n" + "".join(
+        f"  - {{chip: {i}, tiles: [{{{tile.format(more, d)}}}]}}\n" for i, more in enumerate(("", ", ncrisc: two.elf")))
+    result = ("--result", "0x28010:4", "--runs", 60)
+    status, out, err = run(d, text, *result, "--json", command=("explore",))
+    said = json.loads(out)
+    assert status == 4 and said["timings"] == 60 and said["differing"] > 0, (status, out[:400], err)
+    first = said["differences"][0]
+    word, = first["first_words"]
+    assert (word["chip"], word["x"], word["y"], word["address"]) == (1, 1, 1, "0x00028010") and word["found"] != word["expected"], word
+    assert {int(word["found"], 0), int(word["expected"], 0)} == {1, 2}, word
+    again = subprocess.run(first["replay"].replace("waitgate", WAITGATE, 1), shell=True, cwd=d, capture_output=True, text=True)
+    assert again.returncode == 0 and (d / "w-1.bin").read_bytes()[0] == int(word["found"], 0) and (d / "w-0.bin").read_bytes()[0] == 1, again
+    status, out, _ = run(d, text, *result, command=("explore",))
+    assert status == 4 and "chip 1, tile 1-1, 0x028010 holds" in out and "--delays" not in out, out
+    status, out, _ = run(d, text.replace(", ncrisc: two.elf", ""), *result, command=("explore",))
+    assert status == 0 and "every timing gives the same result" in out, out
 
 
 @test
@@ -458,11 +491,11 @@ def mistakes(d):
         assert status == 6 and words in err, (text, err)
     for command, option, words in (("run", "--trace=x.json", "--trace: there is a file for each chip: put {chip} into the name"),
                                    ("run", "--log=x", "--log: there is a file for each chip"), ("run", "--brisc=x", "--brisc"),
-                                   ("report", "--output=x.html", "`chip-{chip}.html`"), ("profile", "--what-if=noc=0", "--what-if"),
+                                   ("report", "--output=x.html", "`chip-{chip}.html`"), ("profile", "--what-if=noc=0", "--what-if: no tile of"),
                                    ("report", "--of=l1:0", "--of does not go with a cluster file")):
         status, _, err = run(d, "topology: n300\n", option, command=(command,))
         assert status == 6 and words in err, err
-    for command in ("gdb", "debug", "why", "explore"):
+    for command in ("gdb", "debug", "why"):
         status, _, err = run(d, "topology: n150\n", command=(command, "--of", "l1:0") if command == "why" else (command,))
         assert status == 6 and "is a cluster file, which can be run" in err, (command, err)
 

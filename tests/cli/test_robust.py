@@ -40,7 +40,7 @@ def what_does_not_go_with_a_chip_file(d):
     (d / "c.yaml").write_text("arch: bh\ntiles: [{at: [1, 2], load: [{address: 0x1000, words: [1]}]}]\n")
     (d / "l.yaml").write_text("topology: p300\n")
     for words, said in ((["explore", "--result", "0x1000:4", "--result", "0x2000:4", "c.yaml"], "a chip file takes one"),
-                        (["check", "--waits", "l.yaml"], "--waits does not take a cluster file"),
+                        (["check", "--waits", "l.yaml"], "--waits: no Tensix tile of l.yaml runs a program"),
                         (["trace", "-o", "t.txt", "c.yaml"], "ends in .json, .pftrace or .kanata")):
         done = subprocess.run([WAITGATE, *words], cwd=d, capture_output=True, text=True)
         assert done.returncode == 6 and said in done.stderr and not (d / "t.txt").exists(), (words, done)
