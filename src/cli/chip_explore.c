@@ -287,7 +287,7 @@ static bool explore(wg_chip_explorer *x)
         !number(x, WG_OPT_JOBS, "jobs", 1, WG_PROCESSES_MOST, &jobs))
         return false;
     x->jobs = (unsigned)jobs;
-    x->of_cluster = wg_is_cluster_file(x->args->file[0]);
+    x->of_cluster = wg_is_cluster_argument(x->args, x->args->file[0]);
     if (wg_ranks_started()) {
         wg_textf(x->error, "waitgate: %s: one process explores a chip or cluster file\n", x->args->file[0]);
         return false;

@@ -93,7 +93,9 @@ def chip_on_standard_input(d):
     with open(d / "cluster.yaml") as file:
         assert "-: done after" in run("run", "-", cwd=d, stdin=file).stdout
     with open(d / "cluster.yaml") as file:
-        assert "- is a cluster file" in run("explore", "-", cwd=d, stdin=file, status=6).stderr
+        assert "every timing gives the same result" in run("explore", "--runs", "5", "-", cwd=d, stdin=file).stdout
+    with open(d / "cluster.yaml") as file:
+        assert "- is a cluster file" in run("why", "--of", "l1:0", "-", cwd=d, stdin=file, status=6).stderr
     with open(d / "chip.yaml") as file:
         assert "chip file is the only file" in run("run", "-", "k.elf", cwd=d, stdin=file, status=6).stderr
 
