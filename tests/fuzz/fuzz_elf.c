@@ -11,6 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char error[256] = "";
+    if (wg_elf_open_file("/a/file/that/is/not/there", error, sizeof error) || !error[0])
+        abort();
+    error[0] = 0;
     const char *path = size % 8 == 0 ? memory_file(data, size) : NULL;
     wg_elf *elf =
         path ? wg_elf_open_file(path, error, sizeof error) : wg_elf_open("fuzz", data, size, error, sizeof error);
