@@ -266,8 +266,8 @@ static bool explore(wg_chip_explorer *x)
     bool ok = sites && b != MAP_FAILED;
     if (!ok)
         wg_textf(x->error, "waitgate: out of memory\n");
-    ok = ok && wg_chip_regions(x) && run_base(x, sites) && wg_chip_plan_timings(x, sites, ignored, (size_t)runs, seed) &&
-         run_workers(x, b, (double)budget);
+    ok = ok && wg_chip_regions(x) && run_base(x, sites) &&
+         wg_chip_plan_timings(x, sites, ignored, (size_t)runs, seed) && run_workers(x, b, (double)budget);
     if (ok)
         sort_results(x, b);
     ok = ok && shrink_all(x);
