@@ -28,7 +28,7 @@ enum {
 };
 
 #define RAM UINT32_C(0xFFB00000) /* each core's own */
-enum { RAM_BYTES = 8192 /* at most */, VECTOR_BYTES = 64 };
+enum { RAM_BYTES = 8192 /* at most */ };
 
 typedef struct init_core {
     uint32_t marked;   /* registers that hold uninitialised values */

@@ -315,7 +315,7 @@ def test_check_missing_barrier(kit):
     expect("the first report is about the missing barrier", status == 1 and "read by core T2" in first and
            "compute.c:30" in first and "NIU 0 for core NC" in first and "reader.c:18" in first and
            "The answer to the request may still be on its way: nothing has waited for it." in first, out)
-    path = kit.file("nap", pipeline(kit, reader=["NO_BARRIER", "NAP"]))
+    path = kit.file("nap", pipeline(kit, reader=["NAP"]))
     status, lucky = kit.run(path, command="check")
     witness = re.search(r"grade: wrong: memory or registers end otherwise with (--delays) (\S+)", lucky)
     expect("luck is graded", status == 4 and witness, lucky)
