@@ -136,8 +136,10 @@ package-test: package
 # PREFIX is that of this installation alone.
 INSTALLED = $(abspath $(or $(PREFIX),/usr/local))
 install: all
-	@grep -q '"prefix", "value": "$(INSTALLED)"' $(B)/meson-info/intro-buildoptions.json || meson configure $(B) --prefix=$(INSTALLED)
-	@ninja -C $(B) install | tail -n 1
+	@grep -q '"prefix", "value": "$(INSTALLED)"' $(B)/meson-info/intro-buildoptions.json || \
+		{ meson configure $(B) --prefix=$(INSTALLED) && $(call NINJA,$(B)); }
+	@meson install -C $(B) --no-rebuild --quiet
+	@echo "installed in $(DESTDIR)$(INSTALLED)"
 
 clean:
 	@rm -rf $(B)

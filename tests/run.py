@@ -68,7 +68,7 @@ PARSERS = {
     "dis": ["isa/disasm.c", "cli/words.c"],
     "elf": ["elf/elf.c", "elf/lines.c"],
     "gdb": ["debug/gdb.c"],
-    "tasm": ["cli/tasm.c", "cli/tasm_core.c", "cli/tasm_data.c"],
+    "tasm": ["cli/tasm.c", "cli/tasm_core.c", "cli/tasm_data.c", "cli/tasm_assemble.c", "cli/rv_assemble.c", "cli/rv_encode.c", "cli/rv_operands.c"],
 }
 
 

@@ -10,12 +10,14 @@
  * the same bank.
  *
  * energybench: a launch of a kernel with four times the work takes that much longer; cycles of a round are the difference.
- * `mm` multiplies the same two tiles without end; `rv` is a chain of integer instructions on core B.
+ * `mm` multiplies the same two tiles without end; `rv` is a chain of integer instructions on core B; `sfpu` adds the same two tiles
+ * of integers in Dst with the Vector Unit (add_int.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "add_int.h"
 #include "matmul.h"
 #include "silicon.h"
 
@@ -85,21 +87,49 @@ static double chain(wg_arch_id arch, unsigned rounds)
     return (double)(clock[1] - clock[0]);
 }
 
+/* Cycles of `rounds` calls of `add_int_tile`. */
+static double sums(wg_arch_id arch, unsigned rounds)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = WG_PROFILE_SILICON};
+    wg_device *dev;
+    wg_stop stop;
+    uint32_t clock[2] = {0};
+    rv p = rv_at(CODE);
+    (arch == WG_ARCH_WH ? add_int_wh : add_int_bh)(&p, rounds);
+    if (wg_create(&desc, &dev) != WG_OK || !rv_load(dev, &p) || wg_core_release(dev, WG_CORE_T1, p.base) != WG_OK)
+        exit(1);
+    wg_run(dev, 2000000, &stop);
+    wg_read(dev, ADD_INT_RESULT, clock, sizeof clock);
+    wg_destroy(dev);
+    return (double)(clock[1] - clock[0]);
+}
+
+/* Cycles of one more round. */
+static double slope(double (*kernel)(wg_arch_id arch, unsigned rounds), wg_arch_id arch)
+{
+    return (kernel(arch, 5000) - kernel(arch, 1000)) / 4000;
+}
+
 enum { ARCH, KERNEL, FIDELITY, BANKS, THREAD, CYCLES, FIELDS };
 
 static void line(struct wg_silicon *s, char **field, void *user)
 {
     (void)user;
-    if (strcmp(field[KERNEL], "rv") == 0) {
-        wg_arch_id arch = wg_silicon_arch(field[ARCH]);
-        wg_silicon_add(s, &(wg_silicon_row){.group = "kernels",
-                                            .name = "rv, a round of its chain, B",
-                                            .arch = arch,
-                                            .card = strtod(field[CYCLES], NULL),
-                                            .model = (chain(arch, 5000) - chain(arch, 1000)) / 4000,
-                                            .why = "what the compiler made of the loop is not known"});
-        return;
-    }
+    static const struct {
+        const char *name, *says;
+        double (*kernel)(wg_arch_id arch, unsigned rounds);
+    } loops[] = {{"rv", "rv, a round of its chain, B", chain}, {"sfpu", "sfpu, a sum of tiles of integers, T1", sums}};
+    for (unsigned i = 0; i < sizeof loops / sizeof *loops; i++)
+        if (strcmp(field[KERNEL], loops[i].name) == 0) {
+            const wg_arch_id arch = wg_silicon_arch(field[ARCH]);
+            wg_silicon_add(s, &(wg_silicon_row){.group = "kernels",
+                                                .name = loops[i].says,
+                                                .arch = arch,
+                                                .card = strtod(field[CYCLES], NULL),
+                                                .model = slope(loops[i].kernel, arch),
+                                                .why = "what the compiler made of the loop is not known"});
+            return;
+        }
     unsigned phases = (unsigned)strtoul(field[FIDELITY], NULL, 10), thread = field[THREAD][0] == '1';
     times took = product(wg_silicon_arch(field[ARCH]), phases, strcmp(field[BANKS], "apart") == 0);
     char name[48];

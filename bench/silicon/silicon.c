@@ -337,8 +337,8 @@ static void network(const struct wg_silicon *s)
                     rows++;
                     near += fabs(r->error) <= NEAR;
                 }
-        printf("%s%u of %u rows (%.1f %%) are within %.0f %% on %s", arch ? ", " : "", near, rows,
-               100.0 * near / rows, NEAR, arch_name((wg_arch_id)arch));
+        printf("%s%u of %u rows (%.1f %%) are within %.0f %% on %s", arch ? ", " : "", near, rows, 100.0 * near / rows,
+               NEAR, arch_name((wg_arch_id)arch));
     }
     printf(".\n");
 }
@@ -364,7 +364,8 @@ static void repeats(const struct wg_silicon *s)
                 pairs++;
                 near += fabs(100 * (a->card / b->card - 1)) <= NEAR;
             }
-    printf("- paths: a linked multicast of one transaction is the same program as an unlinked one. Of %u such programs, each "
+    printf("- paths: a linked multicast of one transaction is the same program as an unlinked one. Of %u such "
+           "programs, each "
            "measured twice on the card, the two results of %u agree within %.0f %%.\n",
            pairs, near, NEAR);
 }

@@ -141,7 +141,8 @@ enum {
     WG_TOUCH_INIT = 512,      /* semaphores */
     WG_TOUCH_BUFFERED = 1024, /* L1: written by the packer once it flushes */
     WG_TOUCH_WAITED = 2048,   /* source banks: the instruction waited until its unit owned the bank */
-    WG_TOUCH_SAME = 4096      /* a write that changes nothing */
+    WG_TOUCH_SAME = 4096,     /* a write that changes nothing */
+    WG_TOUCH_PLANNED = 8192   /* LRegs: so many cycles later, whatever is issued then; see `part` */
 };
 
 /* Reasons of stalls, which name the resource and its holder (GATE-21). */
@@ -172,7 +173,7 @@ typedef struct wg_event {
     uint8_t tile;
     uint8_t thread; /* of the instruction, if id is not 0 */
     uint8_t part;   /* of a touch: the packer; of a source bank that was waited for: 1 + the bank tested; of a
-                       packet: see above */
+                       planned one: cycles, and 128 if it writes; of a packet: see above */
     uint16_t how;   /* of a touch: WG_TOUCH_READ … */
     union {
         wg_stall stall;

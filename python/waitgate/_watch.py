@@ -62,9 +62,9 @@ class Watch:
                  trace: Optional[TracebackType]) -> None:
         self.close()
 
-    def _words(self, pointer: Any, what: str) -> str:
+    def _words(self, pointer: Any, what: str, asked: str) -> str:
         if not pointer:
-            raise Error(f"there is no {what}: it was not asked for, or the watch has not ended")
+            raise Error(f"there is no {what}: " + (f"begin the watch with {asked}=True" if self._ended else "the watch has not ended"))
         words = text(pointer)
         lib.wg_free(pointer)
         return words
@@ -72,23 +72,23 @@ class Watch:
     @property
     def text(self) -> str:
         """The tables of `waitgate profile`."""
-        return self._words(lib.wg_watch_profile(self._handle, False), "profile")
+        return self._words(lib.wg_watch_profile(self._handle, False), "profile", "profile")
 
     @property
     def data(self) -> dict[str, Any]:
         """The output of `waitgate profile --json`."""
-        found: dict[str, Any] = json.loads(self._words(lib.wg_watch_profile(self._handle, True), "profile"))
+        found: dict[str, Any] = json.loads(self._words(lib.wg_watch_profile(self._handle, True), "profile", "profile"))
         return found
 
     @property
     def timeline(self) -> str:
         """The picture of `waitgate run --timeline`."""
-        return self._words(lib.wg_watch_timeline_text(self._handle), "timeline")
+        return self._words(lib.wg_watch_timeline_text(self._handle), "timeline", "timeline")
 
     @property
     def stats(self) -> dict[str, Any]:
         """The output of `waitgate run --stats --json`."""
-        found: dict[str, Any] = json.loads(self._words(lib.wg_watch_statistics(self._handle, True), "statistics"))
+        found: dict[str, Any] = json.loads(self._words(lib.wg_watch_statistics(self._handle, True), "statistics", "stats"))
         return found
 
     def report(self, path: _Path) -> None:

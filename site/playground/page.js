@@ -12,13 +12,14 @@ let shown = '';   // the program of which the report is shown
 
 // ---- The worker ----
 
+const workerAddress = URL.createObjectURL(new Blob([moduleSource], {type: 'text/javascript'}));
 let worker = null;
 let asked = 0;             // questions so far; the number of the last one
 const waiting = new Map(); // those without an answer: what to do with it
 let since = 0;             // when the first of them was asked
 
 function start() {
-  worker = new Worker(URL.createObjectURL(new Blob([moduleSource], {type: 'text/javascript'})));
+  worker = new Worker(workerAddress);
   worker.onmessage = ({data}) => settle(data.id, data);
   worker.onerror = event => {
     for (const id of [...waiting.keys()])
@@ -129,7 +130,7 @@ async function obey(line) {
     return;
   element('cycle').textContent = `cycle ${said.cycle}`;
   element('state').textContent = said.state;
-  mark(linesIn(said.state, /at the gate/));
+  mark(linesIn(said.state, /at the gate|^ +core /)); // where threads wait, and cores are
 }
 
 // ---- The editor ----
@@ -194,6 +195,8 @@ function fromAddress() {
     element('arch').value = wanted.get('arch') === 'wh' ? 'wh' : 'bh';
 }
 
+let written = '';     // the address's part that share() wrote
+
 function share() {
   const bytes = new TextEncoder().encode(source.value);
   let text = ''; // a call has room for some ten thousand arguments
@@ -201,6 +204,7 @@ function share() {
     text += String.fromCharCode(...bytes.subarray(i, i + 4096));
   location.hash = new URLSearchParams({
     arch: element('arch').value, source: btoa(text)}).toString();
+  written = location.hash;
   navigator.clipboard?.writeText(location.href).then(() => { element('status').textContent = 'the link is in the clipboard'; },
                                                      () => { element('status').textContent = 'the link is in the address bar'; });
 }
@@ -239,6 +243,11 @@ element('prompt').onsubmit = event => {
 
 fillExamples();
 fromAddress();
-addEventListener('hashchange', () => { fromAddress(); show(['run', '--timeline']); });
+addEventListener('hashchange', () => {
+  if (location.hash === written || (changed && !confirm('Replace your program by the one of the address?')))
+    return;
+  fromAddress();
+  show(['run', '--timeline']);
+});
 start();
 show(['run', '--timeline']);

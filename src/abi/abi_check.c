@@ -273,9 +273,9 @@ static void grade(wg_abi_check *c, const wg_abi_replays *how)
 {
     wg_abi_graded *all = calloc(c->tiles + 1, sizeof *all);
     for (unsigned i = 0; all && i < c->tiles; i++)
-        all[i] = (wg_abi_graded){c->tile[i].races, c->tile[i].x, c->tile[i].y, ungraded, &c->tile[i]};
+        all[i] = (wg_abi_graded){c->tile[i].races, c->tile[i].x, c->tile[i].y, &c->tile[i]};
     if (all)
-        wg_abi_grade(how, all, c->tiles);
+        wg_abi_grade(how, all, c->tiles, ungraded);
     free(all);
 }
 

@@ -26,6 +26,7 @@ typedef enum purpose { BASE, SLOWER, TRIAL } purpose;
 typedef struct grader {
     const wg_abi_replays *how;
     const wg_abi_graded *tile;
+    wg_race_ignored_fn ignores;
     unsigned tiles, width;
     const wg_delay *delay; /* of this replay; NULL: none */
     wg_sites *sites[WG_GRID_MAX_TILES];
@@ -178,34 +179,23 @@ static const char *base_differs(grader *g)
     return NULL;
 }
 
-/* The delays of all tiles, in the order in which they are tried: each race's most promising first. */
-static wg_trial *plan(grader *g, size_t runs, const size_t *first, size_t *trials)
+/* The delays of all tiles; the caller frees plan->trial. */
+static bool plan(grader *g, size_t runs, wg_chip_plan *to)
 {
-    wg_trial *all = calloc(runs * g->tiles + 1, sizeof *all);
-    wg_exploration x = {.trial = calloc(runs + 1, sizeof *x.trial)};
-    *trials = 0;
-    for (unsigned i = 0; all && x.trial && i < g->tiles; i++) {
+    wg_chip_site *site = calloc(g->tiles + 1, sizeof *site);
+    bool ok = site != NULL;
+    for (unsigned i = 0; ok && i < g->tiles; i++) {
         const wg_abi_graded *t = &g->tile[i];
-        wg_sites *sites = g->sites[t->y * g->width + t->x];
-        if (!sites)
-            continue;
-        wg_sites_of_chip(sites, g->sites);
-        x.trials = 0;
-        wg_plan(&x, sites, t->races, t->ignores, t->user, runs, 1);
-        for (size_t k = 0; k < x.at_races; k++) {
-            wg_trial *to = &all[(*trials)++];
-            *to = x.trial[k];
-            const unsigned number = to->delay.tile ? to->delay.tile - 1u : t->y * g->width + t->x;
-            to->delay.tile = wg_delay_tile(number % g->width, number / g->width);
-            to->race += (uint32_t)first[i];
-        }
+        const unsigned number = t->y * g->width + t->x;
+        if (!g->sites[number])
+            g->sites[number] = wg_sites_new();
+        ok = g->sites[number] != NULL;
+        site[i] = (wg_chip_site){.sites = g->sites[number], .races = t->races, .number = number, .user = t->user};
     }
-    if (!x.trial) {
-        free(all);
-        all = NULL;
-    }
-    free(x.trial);
-    return all;
+    *to = (wg_chip_plan){.width = g->width};
+    ok = ok && wg_plan_chip(to, site, g->tiles, g->ignores, runs, 1);
+    free(site);
+    return ok;
 }
 
 /* What is known of a race. */
@@ -247,29 +237,25 @@ static const char *grade(grader *g, size_t count, size_t to_grade)
     const char *against = base_differs(g);
     if (against)
         return against;
-    size_t *first = calloc(g->tiles + 1, sizeof *first), trials = 0;
     graded *race = calloc(count + 1, sizeof *race);
-    for (size_t i = 0, k = 0; first && race && i < g->tiles; i++) {
-        first[i] = k;
+    for (size_t i = 0, k = 0; race && i < g->tiles; i++)
         for (size_t n = 0; n < wg_races_count(g->tile[i].races); n++)
             race[k++] = (graded){.tile = (unsigned)i, .index = (uint32_t)n};
-    }
-    wg_trial *trial = first && race ? plan(g, runs, first, &trials) : NULL;
-    const bool ok = trial && run_trials(g, trial, trials, race);
-    free(trial);
+    wg_chip_plan all = {0};
+    const bool ok = race && plan(g, runs, &all) && run_trials(g, all.trial, all.at_races, race);
+    free(all.trial);
     free(race);
-    free(first);
     return !ok ? NO_MEMORY : WG_UNGRADED_UNTRIED;
 }
 
-void wg_abi_grade(const wg_abi_replays *how, const wg_abi_graded *tile, unsigned tiles)
+void wg_abi_grade(const wg_abi_replays *how, const wg_abi_graded *tile, unsigned tiles, wg_race_ignored_fn ignores)
 {
     size_t count = 0, to_grade = 0;
     const char *reason = NULL;
     for (unsigned i = 0; i < tiles; i++) {
         count += wg_races_count(tile[i].races);
         for (size_t k = 0; k < wg_races_count(tile[i].races); k++)
-            to_grade += !tile[i].ignores(tile[i].user, wg_races_at(tile[i].races, k));
+            to_grade += !ignores(tile[i].user, wg_races_at(tile[i].races, k));
     }
     if (!how->budget)
         reason = "WAITGATE_VERIFY=0";
@@ -286,6 +272,7 @@ void wg_abi_grade(const wg_abi_replays *how, const wg_abi_graded *tile, unsigned
         g->how = how;
         g->tile = tile;
         g->tiles = tiles;
+        g->ignores = ignores;
         reason = grade(g, count, to_grade);
         for (size_t i = 0; i < WG_GRID_MAX_TILES; i++)
             wg_sites_free(g->sites[i]);

@@ -14,17 +14,17 @@ typedef struct wg_abi_replays {
     uint64_t budget;       /* cycles, for all replays together */
 } wg_abi_replays;
 
-/* A tile's races, and which of them need no grade (asked with `user`). */
+/* A tile's races. */
 typedef struct wg_abi_graded {
     wg_races *races;
     unsigned x, y;
-    wg_race_ignored_fn ignores;
-    void *user;
+    void *user; /* for `ignores` */
 } wg_abi_graded;
 
 /* WAITGATE_DELAYS of a tile: perturbs it by those of the list that are its own. */
 void wg_abi_delay(const wg_delay_list *list, uint64_t seed, wg_device *dev, unsigned x, unsigned y);
 
-void wg_abi_grade(const wg_abi_replays *how, const wg_abi_graded *tile, unsigned tiles);
+/* `ignores`: races that need no grade. */
+void wg_abi_grade(const wg_abi_replays *how, const wg_abi_graded *tile, unsigned tiles, wg_race_ignored_fn ignores);
 
 #endif

@@ -112,34 +112,51 @@ static inline void acts(wg_tile *t, const wg_vector_op *op)
     }
 }
 
-/*
- * Emits touches for LRegs; flags and lane configuration count as LReg 17. Two-cycle results are late; operands that
- * the interlock sees, or that are read late themselves, count as sampled at the gate.
- */
-static void touch_lregs(wg_tile *t, const wg_vector_op *op)
+enum { FLAGS = 1u << 17 };
+
+/* LRegs, and the flags. */
+static uint32_t lregs_written(const wg_vector_op *op)
 {
-    enum { FLAGS = 1u << 17 };
-    /* SFPLOADI of one half is a partial write, not a read. */
-    uint32_t reads = op->insn == WG_I_SFPLOADI ? 0 : wg_vector_reads(t, op) & 0x1FFFF, seen = 0, writes = 0;
-    if (wg_vector_reads_late(t, op))
-        seen = reads;
-    else if (wg_vector_traits_for(t)->interlock)
-        seen = wg_vector_believed_reads(t, op) & reads;
     switch (op->insn) {
     case WG_I_SFPNOP:
-    case WG_I_SFPSTORE: break;
+    case WG_I_SFPSTORE: return 0;
     case WG_I_SFPSETCC:
     case WG_I_SFPENCC:
     case WG_I_SFPCOMPC:
     case WG_I_SFPPUSHC:
     case WG_I_SFPPOPC:
     case WG_I_SFPCONFIG:
-        writes = FLAGS | (op->insn == WG_I_SFPCONFIG && op->vd >= 11 && op->vd <= 14 ? UINT32_C(1) << op->vd : 0);
-        break;
-    case WG_I_SFPSWAP: writes = UINT32_C(1) << op->vd | UINT32_C(1) << op->vc; break;
-    case WG_I_SFPTRANSP: writes = 0xFF; break;
-    default: writes = wg_op_writes(op) ? UINT32_C(1) << op->vd : 0; break;
+        return FLAGS | (op->insn == WG_I_SFPCONFIG && op->vd >= 11 && op->vd <= 14 ? UINT32_C(1) << op->vd : 0);
+    case WG_I_SFPSWAP: return UINT32_C(1) << op->vd | UINT32_C(1) << op->vc;
+    case WG_I_SFPTRANSP: return 0xFF;
+    default: return wg_op_writes(op) ? UINT32_C(1) << op->vd : 0;
     }
+}
+
+void wg_vector_touch_planned(wg_tile *t, const wg_vector_op *op, unsigned delay)
+{
+    enum { WRITES = 128 };
+    const uint32_t reads = (wg_vector_reads(t, op) & 0x1FFFF) | FLAGS, writes = lregs_written(op);
+    if (op->insn == WG_I_SFPNOP)
+        return;
+    wg_touch_emit(t, WG_TOUCH_PLANNED, WG_TOUCH_LREG, 0, reads, delay);
+    if (writes)
+        wg_touch_emit(t, WG_TOUCH_PLANNED, WG_TOUCH_LREG, 0, writes, delay | WRITES);
+}
+
+/*
+ * Emits touches for LRegs; flags and lane configuration count as LReg 17. Two-cycle results are late; operands that
+ * the interlock sees, or that are read late themselves, count as sampled at the gate.
+ */
+static void touch_lregs(wg_tile *t, const wg_vector_op *op)
+{
+    /* SFPLOADI of one half is a partial write, not a read. */
+    uint32_t reads = op->insn == WG_I_SFPLOADI ? 0 : wg_vector_reads(t, op) & 0x1FFFF, seen = 0;
+    const uint32_t writes = lregs_written(op);
+    if (wg_vector_reads_late(t, op))
+        seen = reads;
+    else if (wg_vector_traits_for(t)->interlock)
+        seen = wg_vector_believed_reads(t, op) & reads;
     /* Hardware accepts only SFPNOP after SFPSWAP and, with the interlock, after a lane shuffle. */
     bool held = op->insn == WG_I_SFPSWAP || (wg_vector_is_shuffle(op) && wg_vector_traits_for(t)->interlock);
     bool late = wg_vector_latency(op) > 1 && op->insn != WG_I_SFPCONFIG && !held;

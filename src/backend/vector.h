@@ -122,6 +122,9 @@ static inline void wg_vector_decode(const wg_tile *t, const wg_insn *insn, wg_ve
     op->vc = info->has_vc ? (uint8_t)WG_GET(SFPMAD, lreg_src_c, w) : op->vd;
 }
 
+/* A part of SFPLOADMACRO reads and writes LRegs `delay` cycles later. Only while touches are observed. */
+void wg_vector_touch_planned(wg_tile *t, const wg_vector_op *op, unsigned delay);
+
 /*
  * May it read any of these LRegs, actually or for the interlock? A fast conservative test, which ignores modes.
  */

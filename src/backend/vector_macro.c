@@ -18,6 +18,7 @@
  * Facts: SFPLOADMACRO.md. Configuration can differ between columns of lanes; equal columns are processed together.
  */
 #include "backend/vector.h"
+#include "report/touch.h"
 
 #include <string.h>
 
@@ -97,6 +98,8 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
     wg_vector *v = &t->backend.vector;
     const wg_load_macro *config = &t->regs.lreg.macro[__builtin_ctz(columns)];
     uint32_t sequences = config->sequence[WG_GET(SFPLOADMACRO, Macro, load->word)];
+    wg_vector_op planned[WG_MACRO_UNITS];
+    unsigned plans = 0;
     for (unsigned unit = 0; unit < WG_MACRO_UNITS; unit++) {
         uint8_t sequence = (uint8_t)(sequences >> (unit * 8));
         unsigned delay = sequence >> 3 & 7;
@@ -132,6 +135,13 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
             .by_instruction = config->misc >> (8 + unit) & 1,
         };
         override(&e, unit, sequence, vd, load, config);
+        op.va = e.va;
+        op.vb = e.vb;
+        op.vc = e.vc;
+        op.vd = e.vd;
+        op.macro = true;
+        planned[unit] = op;
+        plans |= 1u << unit;
         unsigned free_entry = (unsigned)__builtin_ctz(~(unsigned)slot->present);
         if (free_entry >= WG_LANE_COLUMNS)
             continue; /* cannot happen: the slot of the longest delay has just been run */
@@ -145,6 +155,12 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
          */
         if (!e.by_instruction && v->done_at[load->thread] < t->sched.now + 2 + delay)
             v->done_at[load->thread] = t->sched.now + 2 + delay;
+    }
+    /* While any of them counts instructions, all do, but for what runs in the next cycle. */
+    for (unsigned unit = 0; wg_touch_watched(t) && unit < WG_MACRO_UNITS; unit++) {
+        const unsigned delay = sequences >> (unit * 8 + 3) & 7;
+        if (plans >> unit & 1 && (!v->waiting || !delay))
+            wg_vector_touch_planned(t, &planned[unit], 1 + delay);
     }
 }
 

@@ -333,12 +333,20 @@ static size_t report_unordered(wg_session *s, const wg_race_words *w, wg_text *o
     return lines;
 }
 
+bool wg_check_comes_first(const wg_session *s)
+{
+    for (size_t i = 0; s->races && i < wg_races_count(s->races); i++)
+        if (wg_races_at(s->races, i)->kind == WG_RACE_RETURN_ADDRESS)
+            return true;
+    return false;
+}
+
 /* A race may be why a value was read before it was written, so races come first. */
 static size_t report_turn(const wg_race *race)
 {
     if (wg_race_severity(race->kind) == WG_SEVERITY_NOTE)
-        return 2;
-    return race->kind == WG_RACE_UNINITIALISED;
+        return 3;
+    return race->kind == WG_RACE_RETURN_ADDRESS ? 0 : race->kind == WG_RACE_UNINITIALISED ? 2 : 1;
 }
 
 void wg_report_races(wg_session *s, wg_text *out)
@@ -347,7 +355,7 @@ void wg_report_races(wg_session *s, wg_text *out)
     size_t shown = 0, suppressed = 0, folded = 0, notes = 0, lines;
     const wg_race_words w = wg_check_words(s);
     size_t count = wg_races_count(s->races);
-    for (size_t k = 0; k < 3 * count; k++) { /* the notes last */
+    for (size_t k = 0; k < 4 * count; k++) { /* the notes last */
         const wg_race *race = wg_races_at(s->races, k % count);
         if (report_turn(race) != k / count)
             continue;

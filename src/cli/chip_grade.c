@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/chip_explore.h"
-#include "cli/meter.h"
+#include "cli/metal_run.h"
 
 enum {
     TIMINGS = 48,       /* that wg_plan() has for a race, twice: half of them may be at races */
@@ -32,8 +32,8 @@ static const char *reason_against(const wg_chip_run *r, uint64_t budget)
         return "the run does not end by itself";
     if (r->of_cluster)
         return "chips of a cluster are not run again";
-    if (r->metal)
-        return "programs of tt-metal are not run again";
+    if (!wg_metal_as_expected(r->metal))
+        return "the program's results are wrong already";
     if (r->saved.file)
         return "the run began with a snapshot";
     return budget ? NULL : "--verify 0";

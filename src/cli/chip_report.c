@@ -103,10 +103,13 @@ void wg_chip_tiles_text(wg_chip_run *r, wg_text *out)
             if (wg_finding_count(dev) || s->hang || s->stats || s->timeline || s->races)
                 wg_textf(out, "%s %u-%u\n", dev->tile->spec->title, x, y);
             const wg_race_words w = wg_check_words(s);
+            const bool races_first = wg_check_comes_first(s);
+            if (races_first)
+                wg_report_races(s, out);
             if (s->hang)
                 wg_hang_verdict_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
             tile_findings(s, false, out);
-            if (s->races)
+            if (s->races && !races_first)
                 wg_report_races(s, out);
             tile_findings(s, true, out);
             if (s->hang)

@@ -700,11 +700,13 @@ bool wg_chip_again(void *run, const wg_what_if *of_tile, wg_scaled_run *result, 
 int wg_chip_finish(wg_chip_run *r, wg_run_result *result, wg_text *out, wg_text *error)
 {
     if (!wg_chip_inspect(r, error) || !wg_chip_outputs_close(r, error) || !wg_chip_profile_end(r, error) ||
-        !wg_chip_grade_races(r, error) || !wg_chip_judge_waits(r, error) ||
+        !wg_chip_judge_waits(r, error) ||
         (r->profiled && !wg_what_if_run(&(wg_profiled){r->profiled, (unsigned)r->tiles}, wg_grid_cycle(r->grid),
                                         wg_chip_again, r, error)))
         return WG_EXIT_ERROR;
     const bool read = wg_metal_end(r, error);
+    if (!wg_chip_grade_races(r, error))
+        return WG_EXIT_ERROR;
     const int status = wg_chip_status(r);
     wg_text page = {0};
     result->cycles = wg_grid_cycle(r->grid);

@@ -323,8 +323,8 @@ static bool inspect(wg_cluster_job *r, wg_text *error)
     for (unsigned i = 0; i < r->file.chips; i++)
         if (r->chip[i]) {
             r->chip[i]->ended = r->ended;
-            if (!wg_chip_inspect(r->chip[i], error) || !wg_chip_outputs_close(r->chip[i], error) ||
-                !wg_chip_profile_end(r->chip[i], error))
+            if (!wg_chip_inspect(r->chip[i], error) || !wg_chip_grade_races(r->chip[i], error) ||
+                !wg_chip_outputs_close(r->chip[i], error) || !wg_chip_profile_end(r->chip[i], error))
                 return false;
         }
     return true;

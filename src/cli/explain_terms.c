@@ -56,8 +56,8 @@ static const term terms[] = {
      "finish in any order",
      NULL, "explain \"wait gate\"", NULL, "docs/learn/02_threads_units.md"},
     {"core|cores|baby-core", "baby cores: five small RISC-V processors",
-     "B, NC, T0, T1 and T2 compute addresses and loops, and push Tensix instructions to the threads", NULL, NULL, NULL,
-     "docs/learn/01_tile.md"},
+     "B, NC, T0, T1 and T2 run the loops, compute addresses, and push Tensix instructions to the threads", NULL, NULL,
+     NULL, "docs/learn/01_tile.md"},
     {"l1", "L1: the tile's memory", "about 1.5 MB that cores, units and the NoC share; nothing keeps caches coherent",
      NULL, "explain core-stale-l0", NULL, "docs/learn/01_tile.md; docs/learn/11_memory_l0.md"},
     {"l0|l0-cache", "the L0 cache: old copies of L1",
@@ -83,8 +83,10 @@ static const term terms[] = {
     {"ttsync|auto-ttsync", "Auto TTSync: a core and its thread in order",
      "Blackhole holds a core's access, or the thread's instruction, that would overtake the other; off after reset",
      "SETC16, RESOURCEDECL", "explain ttsync-untracked", "ttsync", "docs/learn/08_auto_ttsync.md; docs/auto_ttsync.md"},
-    {"stall|stalls", "stalls: reasons to wait", "each has a name, in `--timeline`, `profile` and hang reports", NULL,
-     "explain latched-wait, explain mutex-held", NULL, "docs/learn/04_wait_gate.md"},
+    {"stall|stalls", "stalls: reasons to wait",
+     "why a core, thread or unit does not advance in a cycle; `--timeline`, `profile` and hang reports name each "
+     "reason",
+     NULL, "explain latched-wait, explain mutex-held", NULL, "docs/learn/04_wait_gate.md"},
     {"hang|deadlock", "hangs: nothing can move any more",
      "`waitgate run` recognises one without a time-out and names what waits for what: status 3", NULL,
      "waitgate run examples/deadlock.tasm", NULL, "docs/learn/13_hang_report.md"},
@@ -127,7 +129,7 @@ static void mutexes(wg_topic *t)
                 before = ", ";
             }
     }
-    wg_textf(out, "; ATGETM of another one waits for ever");
+    wg_textf(out, "; ATGETM of any other number waits forever");
 }
 
 static void fill(wg_topic *t, const term *of)

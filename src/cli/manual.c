@@ -212,9 +212,12 @@ static void arguments_of(wg_text *out, unsigned command)
 
 static void bash(wg_text *out)
 {
-    wg_textf(out, "# bash completion for waitgate; generated\n_waitgate()\n{\n"
-                  "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words before\n"
-                  "    COMPREPLY=()\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
+    wg_textf(out,
+             "# bash completion for waitgate; generated\n_waitgate()\n{\n"
+             "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words before\n"
+             "    COMPREPLY=()\n"
+             "    [ \"$cur\" != = ] || cur=\n    [ \"$prev\" != = ] || prev=${COMP_WORDS[COMP_CWORD-2]}\n" /* --option=VALUE */
+             "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
     COMMANDS(i)
     wg_textf(out, "%s ", wg_command_info_at(i)->name);
     wg_textf(out, "--help --version\" -- \"$cur\"))\n        return\n    fi\n    case $prev in\n");
@@ -252,8 +255,11 @@ static void bash(wg_text *out)
         }
         wg_textf(out, "\" ;;\n");
     }
-    wg_textf(out, "    esac\n    case $cur in\n    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$cur\")) ;;\n"
+    /* Instructions are in capitals; who types them in small letters gets them, too. */
+    wg_textf(out, "    esac\n    [ \"$prev\" != semaphore ] || words='0 1 2 3 4 5 6 7'\n"
+                  "    case $cur in\n    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$cur\")) ;;\n"
                   "    *) if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                  "           [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -W \"$words\" -- \"${cur^^}\"))\n"
                   "       else COMPREPLY=($(compgen -f -- \"$cur\")); fi ;;\n    esac\n}\n"
                   "complete -o filenames -F _waitgate waitgate\n");
 }

@@ -469,10 +469,13 @@ static void report_text(wg_session *s, int status, wg_text *out)
     const wg_race_words w = wg_check_words(s);
     bool hung = s->ended == WG_ENDED_HUNG, hang = s->hang && !(hung && expects(s, WG_EXPECT_HANG) && quiet);
     wg_text rest = {.width = out->width, .colour = out->colour};
+    const bool races_first = wg_check_comes_first(s);
+    if (races_first)
+        wg_report_races(s, out);
     if (hang)
         wg_hang_verdict_text(&w, s->hang, hung, out);
     findings_text(s, quiet, false, &rest);
-    if (s->races)
+    if (s->races && !races_first)
         wg_report_races(s, &rest);
     findings_text(s, quiet, true, &rest);
     if (s->has_tasm && s->tasm.expects)

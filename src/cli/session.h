@@ -195,6 +195,8 @@ bool wg_grade_races(wg_session *s, wg_text *error);
 bool wg_grade_leaves_out(wg_session *s, const wg_race *race); /* it needs none */
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
+/* Whatever else has happened to the run, one of the reports is its cause. */
+bool wg_check_comes_first(const wg_session *s);
 void wg_report_races_json(wg_session *s, wg_json *j);
 /* The id of the race that a stale load follows from; 0: none. */
 uint32_t wg_check_explains(wg_session *s, const wg_finding *f);

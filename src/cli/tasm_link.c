@@ -171,6 +171,8 @@ static bool link_core(wg_tasm *t, unsigned core)
     t->core[core].elf = wg_elf_open_file(image, error, sizeof error);
     if (!t->core[core].elf)
         wg_tasm_fail(t, t->core[core].line, 0, "%s", error);
+    else
+        t->out_of_memory |= !wg_elf_name_source(t->core[core].elf, t->name);
     return t->core[core].elf != NULL;
 }
 

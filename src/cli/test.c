@@ -501,8 +501,11 @@ int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
             list(&all, args->value[WG_OPT_JSON], out);
         status = WG_EXIT_DONE;
     } else if (!all.count) {
-        wg_textf(error, "waitgate: there is no test %s\n",
-                 args->value[WG_OPT_FILTER] ? "that matches --filter" : "there");
+        const char *filter = args->value[WG_OPT_FILTER];
+        wg_textf(error, "waitgate: there is no test %s%s%s%s\n", filter ? "that matches --filter " : "there",
+                 filter ? filter : "",
+                 filter && strpbrk(filter, "*?") ? ", which with * or ? is compared with whole names" : "",
+                 filter ? "; --list shows the names" : "");
     } else if (r->result && read_options(r, error) && wg_baseline_read(&r->base, args, &all, r->result, error)) {
         wg_interrupt_begin();
         if (run_all(r, error) && (!r->ranks || share_results(r, error)))

@@ -63,6 +63,8 @@ const wg_elf_symbol *wg_elf_symbol_named(const wg_elf *elf, const char *name);
 const wg_elf_symbol *wg_elf_function(const wg_elf *elf, uint32_t address);
 /* The address of a section by its name; false if there is none. */
 bool wg_elf_section(const wg_elf *elf, const char *name, uint32_t *address, uint32_t *bytes);
+/* All its lines are of one source, which is called this; false: out of memory. */
+bool wg_elf_name_source(wg_elf *elf, const char *name);
 /* The source line of an address, from DWARF; false if unknown. */
 bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out);
 /* The inlined functions that contain an address, innermost first, as addr2line -i gives them. Returns how many, at most `most`. */

@@ -18,6 +18,7 @@ struct wg_elf {
     struct Dwarf *dwarf;
     bool dwarf_tried;
     bool out_of_memory;
+    char *source;             /* the name of its only source; NULL: as the debug information says */
     struct wg_elf_path *path; /* of source files: as the debug information has them, and where they are */
     size_t paths;
     wg_elf_mark *mark; /* of an image that was made: lines by address; NULL: a file */

@@ -26,9 +26,10 @@ static bool copy_symbols(wg_elf *elf, char *room, const wg_elf_symbol *symbol, s
 {
     elf->symbol = calloc(symbols + 1, sizeof *elf->symbol);
     for (size_t i = 0; elf->symbol && i < symbols; i++) {
+        const size_t length = strlen(symbol[i].name) + 1;
         elf->symbol[i] = symbol[i];
-        elf->symbol[i].name = strcpy(room, symbol[i].name);
-        room += strlen(room) + 1;
+        elf->symbol[i].name = memcpy(room, symbol[i].name, length);
+        room += length;
     }
     elf->symbols = elf->symbol ? symbols : 0;
     wg_elf_sort_symbols(elf);
@@ -70,6 +71,8 @@ wg_elf *wg_elf_make(const char *name, uint32_t address, const void *bytes, size_
     return elf;
 }
 
+bool wg_elf_name_source(wg_elf *elf, const char *name) { return (elf->source = strdup(name)) != NULL; }
+
 bool wg_elf_mark_at(const wg_elf *elf, uint32_t address, wg_elf_line *out)
 {
     if (!elf->segments || address - elf->segment[0].address >= elf->segment[0].memory_bytes)
@@ -88,6 +91,7 @@ void wg_elf_close(wg_elf *elf)
         return;
     wg_elf_reader_close(elf);
     free(elf->mark);
+    free(elf->source);
     free(elf->symbol);
     free(elf->segment);
     free(elf->image);

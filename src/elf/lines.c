@@ -61,6 +61,8 @@ enum { MOST_PATHS = 1024, LONGEST_PATH = 4096 };
 static const char *path_of(wg_elf *elf, Dwarf_Die *unit, const char *given)
 {
     Dwarf_Attribute attribute;
+    if (elf->source)
+        return elf->source;
     if (!given || *given == '/')
         return given;
     for (size_t i = 0; i < elf->paths; i++)

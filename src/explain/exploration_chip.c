@@ -27,8 +27,8 @@ bool wg_plan_chip(wg_chip_plan *p, wg_chip_site *tile, size_t tiles, wg_race_ign
                   uint64_t seed)
 {
     wg_exploration *of = calloc(tiles + 1, sizeof *of);
-    wg_sites **by_number = calloc(WG_GRID_MAX_TILES, sizeof *by_number);
-    bool ok = of && by_number && (p->trial = calloc(runs + 1, sizeof *p->trial));
+    wg_sites *by_number[WG_GRID_MAX_TILES] = {NULL};
+    bool ok = of && (p->trial = calloc(runs + 1, sizeof *p->trial));
     for (size_t i = 0; ok && i < tiles; i++) {
         by_number[tile[i].number] = tile[i].sites;
         wg_sites_of_chip(tile[i].sites, by_number);
@@ -52,7 +52,6 @@ bool wg_plan_chip(wg_chip_plan *p, wg_chip_site *tile, size_t tiles, wg_race_ign
     for (size_t i = 0; i < tiles; i++)
         wg_sites_of_chip(tile[i].sites, NULL);
     free(of);
-    free(by_number);
     return ok;
 }
 
@@ -114,7 +113,7 @@ static wg_status prepare(chip_explorer *e)
             return wg_grid_fail(e->grid, WG_ERR_ARGUMENT, "the result memory is not in the L1 of the tile at (%u, %u)",
                                 i % width, i / width);
         most = bytes > most ? bytes : most;
-        t->expected = malloc(bytes);
+        t->expected = malloc(bytes + 1);
         t->sites = wg_sites_new();
         t->races = wg_races_new(dev->arch->id, code_at, dev);
         if (!t->expected || !t->sites || !t->races)
@@ -129,8 +128,8 @@ static wg_status prepare(chip_explorer *e)
     if (!e->tiles)
         return wg_grid_fail(e->grid, WG_ERR_ARGUMENT, "no tile of the chip has been used");
     e->start_bytes = wg_grid_snapshot_size(e->grid);
-    e->start = malloc(e->start_bytes);
-    e->found = malloc(most);
+    e->start = malloc(e->start_bytes + 1);
+    e->found = malloc(most + 1);
     return e->start && e->found ? wg_grid_snapshot(e->grid, e->start, e->start_bytes) : no_memory(e);
 }
 
@@ -163,7 +162,7 @@ static wg_status inspect(chip_explorer *e, wg_outcome *o)
         const wg_status status = wg_read(t->dev, address, to, bytes);
         if (status != WG_OK)
             return wg_grid_fail(e->grid, status, "%s", wg_error(t->dev));
-        if (to == e->found && memcmp(to, t->expected, bytes) != 0)
+        if (e->base.valid && memcmp(e->found, t->expected, bytes) != 0)
             o->memory |= 1;
     }
     for (unsigned y = 0; y < wg_grid_height(e->grid); y++)
@@ -239,7 +238,7 @@ static bool tell(chip_explorer *e, size_t number, const wg_trial *trial, const w
 static wg_status run_plan(chip_explorer *e, wg_grid_explored_fn fn, void *user)
 {
     wg_chip_plan plan = {.width = wg_grid_width(e->grid)};
-    wg_chip_site *site = calloc(e->tiles, sizeof *site);
+    wg_chip_site *site = calloc(e->tiles + 1, sizeof *site);
     for (size_t i = 0; site && i < e->tiles; i++)
         site[i] = (wg_chip_site){e->tile[i].sites, e->tile[i].races, e->tile[i].dev->tile->index, NULL, 0};
     wg_status status = WG_OK;

@@ -393,6 +393,7 @@ static void reads_start(wg_races *r, unsigned core, const wg_event *e)
 static void state(wg_races *r, unsigned core, const wg_event *e)
 {
     wg_race_core *c = &r->core[core];
+    wg_race_init_started(r, core);
     if (e->a == 1) {
         if (core != WG_CORE_B && r->core[WG_CORE_B].released) {
             if (!c->released)

@@ -58,6 +58,8 @@ struct wg_race_init {
     uint8_t *defined; /* a bit per byte of L1 */
     bool knows_ram;
     uint8_t ram[WG_CORES][RAM_BYTES / 8]; /* likewise */
+    uint32_t saver[WG_CORES]
+                  [RAM_BYTES / 4]; /* the pc of the store of a return address that is still to be loaded; 0: none */
 };
 
 bool wg_race_init_make(wg_races *r)
@@ -241,6 +243,45 @@ static void loads(init_core *c, const wg_event *e, unsigned rd)
 
 static unsigned access_bytes(uint32_t word) { return 1u << (wg_rv_funct3(word) & 3); }
 
+/*
+ * A function saves its return address, and loads it before it returns. A store of anything else meanwhile is an overflow; after
+ * the load, the word is free again.
+ */
+static void return_address(wg_races *r, unsigned core, const wg_event *e, bool store, uint32_t at)
+{
+    enum { RA = 1, SP = 2, WORD_ACCESS = 2 };
+    uint32_t *saver = &r->init->saver[core][at / 4];
+    const bool own = wg_rv_rs1(e->word) == SP && wg_rv_funct3(e->word) == WORD_ACCESS;
+    char place[64];
+    if (!store) {
+        if (wg_rv_rd(e->word) == RA)
+            *saver = 0;
+        return;
+    }
+    const uint32_t saved = *saver;
+    *saver = own && wg_rv_rs2(e->word) == RA ? (uint32_t)e->a : 0;
+    if (!saved || *saver)
+        return;
+    wg_race_party b = {.agent = (uint8_t)core,
+                       .thread = WG_THREADS,
+                       .core = (uint8_t)core,
+                       .write = true,
+                       .pc = (uint32_t)e->a,
+                       .cycle = e->cycle};
+    wg_race_party a = b;
+    a.pc = saved;
+    snprintf(place, sizeof place, "own RAM of core %s, 0x%08x", wg_agent_name(core), RAM + at);
+    wg_race_rule(r, WG_RACE_RETURN_ADDRESS, wg_race_party_of(r, &a), wg_race_party_of(r, &b), e->cycle, place,
+                 "The function that saved it there has not returned: it will return to the value that is stored now.",
+                 "Check the index and the size of the local array that the store is meant for.");
+}
+
+void wg_race_init_started(wg_races *r, unsigned core)
+{
+    if (r->init)
+        memset(r->init->saver[core], 0, sizeof r->init->saver[core]);
+}
+
 /* A load or store of the core's own RAM. False: it is elsewhere. */
 static bool in_own_ram(wg_races *r, unsigned core, const wg_event *e, bool store, bool marked)
 {
@@ -250,6 +291,7 @@ static bool in_own_ram(wg_races *r, unsigned core, const wg_event *e, bool store
     const unsigned rd = wg_rv_rd(e->word);
     if (!at)
         return false;
+    return_address(r, core, e, store, at - 1);
     if (store) {
         set_bits(r->init->ram[core], RAM_BYTES, at - 1, bytes, !marked);
         return true;
@@ -334,6 +376,10 @@ void wg_race_init_retire(wg_races *r, const wg_event *e)
             tell(r, core, pc, e->cycle, rs1, "The address comes from a value that nobody has written.");
         if (in_own_ram(r, core, e, true, second))
             break;
+        if (second && (uint32_t)e->parent + wg_rv_imm_s(e->word) >= r->arch->tensix.l1_bytes) {
+            tell(r, core, pc, e->cycle, rs2, "It goes to a register, or to another core, and nobody has written it.");
+            break;
+        }
         if (c->computed >> rs2 & 1)
             tell(r, core, pc, e->cycle, rs2, "The stored value was computed from one that nobody has written.");
         if (c->next_store - c->last_store == STORES)

@@ -440,7 +440,7 @@ static void owner_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, 
     const wg_race_party *giver = b_back && !gives_unasked(pa) ? pb : pa, *other = giver == pa ? pb : pa;
     const wg_clock *known = giver == pb ? b->clock : wg_race_clock(r, a->snap);
     const wg_ref *valid = &r->valid[first & 3];
-    bool waited = other->agent != WG_AGENT_MATRIX && valid->v1 && known->v[valid->k1] >= valid->v1;
+    bool waited = other->agent != WG_AGENT_MATRIX && valid->v2 && known->v[valid->k2] >= valid->v2;
     bool unasked = back && !waited;
     if (!unasked)
         giver = back ? other : pb;

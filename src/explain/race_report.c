@@ -320,7 +320,7 @@ void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64
     race->a = r->party[a];
     race->b = r->party[b];
     race->b.cycle = cycle;
-    if (kind == WG_RACE_VECTOR_HAZARD)
+    if (kind == WG_RACE_VECTOR_HAZARD || kind == WG_RACE_DATA) /* a part of SFPLOADMACRO */
         wg_race_insert_insn(r, race, &race->b, false, "ttsfpnop");
     else if (kind == WG_RACE_TTSYNC_OVERLAP && race->has_a)
         wg_race_insert(race, &race->a, true, WG_INSERT_USE, 0);
@@ -393,10 +393,19 @@ bool wg_race_same_parties(const wg_race *a, const wg_race *b)
            (same_agent(&a->a, &b->b) && same_agent(&a->b, &b->a));
 }
 
+/* Likewise at other places, in an unrolled loop for instance: equal instructions but for their operands, and one location. */
+static bool same_instructions(const wg_race *a, const wg_race *b)
+{
+    return a->a.thread < WG_THREADS && a->b.thread < WG_THREADS && wg_opcode(a->a.word) == wg_opcode(b->a.word) &&
+           wg_opcode(a->b.word) == wg_opcode(b->b.word) && a->a.agent == b->a.agent && a->b.agent == b->b.agent &&
+           strcmp(a->location, b->location) == 0;
+}
+
 static bool same_cause(const wg_race *cause, const wg_race *race)
 {
     return cause->has_a && race->has_a && cause->kind == race->kind && wg_race_same_parties(cause, race) &&
-           (cause->a.pc == race->a.pc || cause->b.pc == race->b.pc) && strcmp(cause->remedy, race->remedy) == 0;
+           (((cause->a.pc == race->a.pc || cause->b.pc == race->b.pc) && strcmp(cause->remedy, race->remedy) == 0) ||
+            same_instructions(cause, race));
 }
 
 void wg_races_fold(wg_races *r, wg_race_skip_fn skip, void *user)

@@ -260,6 +260,7 @@ typedef struct wg_race_core {
     bool fresh_tracked, has_tracked;
 } wg_race_core;
 
+enum { WG_PLANNED = 16 };
 typedef struct wg_race_thread {
     wg_clock clock; /* of the gate */
     uint32_t snap;
@@ -282,6 +283,14 @@ typedef struct wg_race_thread {
     uint32_t long_flip;   /* the last one that flips a bank, and takes longer than a cycle; 0: none */
     uint32_t rdcfg, rdcfg_party;               /* WH: the last RDCFG's number; 0: none */
     uint32_t late_lregs, late_seq, late_party; /* the last two-cycle result of the Vector Unit */
+    /* Parts of SFPLOADMACRO that count cycles: they run `delay` cycles after the instruction `seq`. */
+    struct {
+        uint32_t lregs, seq, party;
+        uint8_t delay;
+        bool writes;
+    } planned[WG_PLANNED];
+    unsigned next_planned;
+    uint32_t unpacking[2]; /* the last UNPACR_NOP of each unpacker that clears */
     /* Auto TTSync, per resource. */
     bool tracks; /* it has held, or could have held, something */
     uint32_t store_n[8], load_n[8], load_pushes[8];
@@ -419,6 +428,7 @@ void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *
 bool wg_race_init_make(wg_races *r);
 void wg_race_init_free(wg_races *r);
 void wg_race_init_given(wg_races *r, unsigned core, uint32_t address, uint32_t bytes);
+void wg_race_init_started(wg_races *r, unsigned core); /* its stack is empty */
 void wg_race_init_written(wg_races *r, uint64_t address, uint64_t bytes);
 void wg_race_init_touch(wg_races *r, const wg_event *e);
 void wg_race_init_retire(wg_races *r, const wg_event *e);

@@ -123,6 +123,43 @@ static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, c
         "SFPNOP between the two.");
 }
 
+enum { PLANNED_WRITE = 128 };
+static bool plans_write(const wg_event *e) { return e->how & WG_TOUCH_PLANNED && e->part & PLANNED_WRITE; }
+
+/*
+ * A part of SFPLOADMACRO runs a number of cycles later, whatever has been issued by then. An instruction that could be issued
+ * before it, or in the same cycle, comes in time only while the thread issues one per cycle.
+ */
+static void planned(wg_races *r, unsigned thread, const wg_race_insn *i, const wg_event *e, uint32_t party)
+{
+    wg_race_thread *t = &r->thread[thread];
+    if (e->how & WG_TOUCH_PLANNED) {
+        const unsigned n = t->next_planned++ % WG_PLANNED;
+        t->planned[n].lregs = (uint32_t)e->c;
+        t->planned[n].seq = i->seq;
+        t->planned[n].party = party;
+        t->planned[n].delay = e->part & (PLANNED_WRITE - 1);
+        t->planned[n].writes = plans_write(e);
+        return;
+    }
+    for (unsigned n = 0; n < WG_PLANNED; n++) {
+        const uint32_t behind = i->seq - t->planned[n].seq, hit = t->planned[n].lregs & (uint32_t)e->c;
+        const bool read = !(e->how & WG_TOUCH_WRITE), writes = t->planned[n].writes;
+        /* In the same cycle both see the old values. */
+        const uint32_t last = read ? t->planned[n].delay : t->planned[n].delay - 1u;
+        char place[64];
+        if (!hit || !t->planned[n].seq || !behind || behind > last || (read && !writes))
+            continue;
+        snprintf(place, sizeof place, hit >> 17 ? "lane flags" : "LReg %d", __builtin_ctz(hit));
+        wg_race_rule(
+            r, WG_RACE_DATA, t->planned[n].party, party, e->cycle, place,
+            "A part of SFPLOADMACRO runs a number of cycles later. This instruction comes before it, or in the same "
+            "cycle, only while nothing delays the thread.",
+            "Put SFPNOPs between the two; parts with a delay may count instructions instead (SFPCONFIG of the macros' "
+            "Misc).");
+    }
+}
+
 /* MatrixUnit.md's table of latencies: in effect before the thread issues anything else, however long the unit is occupied. */
 static bool matrix_takes_one_cycle(const wg_races *r, uint32_t word)
 {
@@ -155,6 +192,30 @@ static bool again(wg_races *r, const wg_race_insn *i, const wg_event *e, unsigne
     c->pushes = i->source < WG_CORES ? i->push_number : 0;
     c->cycle = (uint32_t)e->cycle;
     return true;
+}
+
+/* Whoever waited for a source bank knows of its handover. */
+static void bank_touched(wg_races *r, unsigned thread, wg_race_insn *i, const wg_event *e, unsigned unit)
+{
+    wg_race_thread *t = &r->thread[thread];
+    const bool unpacks = unit == WG_RU_UNPACK0 || unit == WG_RU_UNPACK1;
+    /* An UNPACR_NOP that does not wait like UNPACR waits until the Matrix Unit no longer owns its current bank. */
+    const unsigned bank = unit != WG_RU_MATRIX && e->part ? e->part - 1u : (unsigned)e->b / 64 & 3;
+    if (unpacks && e->how & WG_TOUCH_WRITE && wg_opcode(e->word) == WG_OPCODE_UNPACR_NOP)
+        t->unpacking[unit - WG_RU_UNPACK0] = i->seq;
+    if (!(e->how & WG_TOUCH_WAITED))
+        return;
+    if (unit == WG_RU_MATRIX && wg_race_join(r, &t->clock, &r->valid[bank]))
+        wg_race_learnt(r, thread, i); /* it waited at the gate: all later instructions know */
+    if (unpacks)
+        wg_race_join(r, &t->unpacked[unit - WG_RU_UNPACK0], &r->freed[bank]);
+}
+
+/* Is this UNPACR_NOP all that its unpacker may still have to do for the thread? */
+static bool gives_at_once(wg_races *r, const wg_race_thread *t, unsigned thread, const wg_race_insn *i, unsigned unit)
+{
+    const uint32_t work = t->unpacking[unit - WG_RU_UNPACK0];
+    return work < i->seq && (!work || wg_race_clock(r, i->snap)->v[wg_k_d(unit, thread)] >= work);
 }
 
 void wg_race_unit_touch(wg_races *r, const wg_event *e)
@@ -191,26 +252,22 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
                   .mask = (uint32_t)e->c,
                   .cycle = e->cycle,
                   .boot = i->boot,
-                  .party =
-                      wg_race_insn_party(r, e->agent, thread, i, how & (WG_TOUCH_WRITE | WG_TOUCH_ATOMIC), e->cycle)};
+                  .party = wg_race_insn_party(r, e->agent, thread, i,
+                                              how & (WG_TOUCH_WRITE | WG_TOUCH_ATOMIC) || plans_write(e), e->cycle)};
     if (t->last[unit] < i->seq)
         t->last[unit] = i->seq;
     if (e->agent == WG_AGENT_PACK)
         pack_buffers(r, e, b.party);
     if (how & WG_TOUCH_BUFFERED)
         return;
-    if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
-        /* An UNPACR_NOP that does not wait like UNPACR waits until the Matrix Unit no longer owns its current bank. */
-        unsigned bank_index = unit != WG_RU_MATRIX && e->part ? e->part - 1u : (unsigned)e->b / 64 & 3;
-        if (unit == WG_RU_MATRIX) { /* it waited at the gate: all later instructions know */
-            if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
-                wg_race_learnt(r, thread, i);
-        } else if (unit == WG_RU_UNPACK0 || unit == WG_RU_UNPACK1) {
-            wg_race_join(r, &t->unpacked[unit - WG_RU_UNPACK0], &r->freed[bank_index]);
-        }
-    }
+    if (space == WG_TOUCH_SRC)
+        bank_touched(r, thread, i, e, unit);
     if (unit == WG_RU_UNPACK0 || unit == WG_RU_UNPACK1)
         b.clock2 = &t->unpacked[unit - WG_RU_UNPACK0];
+    if (space == WG_TOUCH_LREG && unit == WG_RU_VECTOR)
+        planned(r, thread, i, e, b.party);
+    if (how & WG_TOUCH_PLANNED)
+        return;
     b.clock = wg_race_clock(r, i->snap);
     b.snap = i->snap;
     if (i->source < WG_CORES) {
@@ -240,9 +297,11 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
     }
     /*
      * Decided here: a bank that UNPACR_NOP hands over without waiting is handed over before the thread's next
-     * instruction. Kernels hand over SrcB this way, ahead of the UNPACR that the math thread waits for.
+     * instruction. Kernels hand over SrcB this way, ahead of the UNPACR that the math thread waits for. It is late where it clears
+     * the bank itself, or where earlier work of the unpacker may be under way.
      */
-    if (space == WG_TOUCH_BANK_OWNER && wg_opcode(e->word) == WG_OPCODE_UNPACR_NOP)
+    if (space == WG_TOUCH_BANK_OWNER && wg_opcode(e->word) == WG_OPCODE_UNPACR_NOP &&
+        gives_at_once(r, t, thread, i, unit))
         how |= WG_RACE_PROMPT;
     bool flips = space == WG_TOUCH_BANK_OWNER || space == WG_TOUCH_BANK_POINTER;
     if (unit == WG_RU_MATRIX && matrix_takes_one_cycle(r, e->word)) {

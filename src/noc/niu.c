@@ -55,10 +55,12 @@ static void set_reg(wg_tile *t, unsigned noc, unsigned initiator, uint32_t offse
 
 static uint32_t max_bytes(const wg_tile *t) { return 256u * t->arch->noc.flit_bytes; }
 
-static void note(wg_tile *t, wg_finding_code code, unsigned noc, uint64_t address, uint32_t value, const char *what)
+static wg_asker niu(unsigned noc) { return (wg_asker){.agent = (uint8_t)agent_of(noc)}; }
+
+static void note(wg_tile *t, wg_finding_code code, wg_asker by, uint64_t address, uint32_t value, const char *what)
 {
-    wg_findf(t, code, (wg_finding){.agent = (uint8_t)agent_of(noc), .subject = (uint32_t)address, .value = value},
-             "0x%llx: %s", (unsigned long long)address, what);
+    wg_findf(t, code, wg_asker_finding(by, (wg_finding){.subject = (uint32_t)address, .value = value}), "0x%llx: %s",
+             (unsigned long long)address, what);
 }
 
 /* ---- counters -------------------------------------------------------------------------------------------- */
@@ -241,7 +243,7 @@ static bool deliver(wg_tile *t, const wg_packet *p)
 {
     uint32_t entry = wg_box_take(t->box);
     if (!entry) {
-        note(t, WG_F_NOC_FULL, p->noc, p->address, p->kind,
+        note(t, WG_F_NOC_FULL, niu(p->noc), p->address, p->kind,
              "too many packets are under way to one tile; this one is lost");
         return false;
     }
@@ -342,7 +344,7 @@ static void read_own(wg_tile *t, unsigned noc, uint64_t address, uint8_t *to, ui
     }
     memset(to, 0, bytes);
     if (!wg_tile_bus_read(t, address, to, bytes))
-        note(t, WG_F_NOC_UNMAPPED, noc, address, bytes, "nothing can be read there over the NoC; zeros are sent");
+        note(t, WG_F_NOC_UNMAPPED, niu(noc), address, bytes, "nothing can be read there over the NoC; zeros are sent");
 }
 
 static void write_own(wg_tile *t, unsigned noc, uint64_t address, const uint8_t *from, uint32_t bytes)
@@ -352,17 +354,18 @@ static void write_own(wg_tile *t, unsigned noc, uint64_t address, const uint8_t 
         return;
     }
     if (!wg_tile_bus_write(t, address, from, bytes))
-        note(t, WG_F_NOC_UNMAPPED, noc, address, bytes, "nothing can be written there over the NoC; the data is lost");
+        note(t, WG_F_NOC_UNMAPPED, niu(noc), address, bytes,
+             "nothing can be written there over the NoC; the data is lost");
     wg_wake_all(&t->sched);
 }
 
 /* Alignment.md: if a length is given, both addresses must be equal modulo 16. */
-static void check_alignment(wg_tile *t, unsigned noc, uint64_t from, uint64_t to, uint32_t bytes)
+static void check_alignment(wg_tile *t, wg_asker asker, uint64_t from, uint64_t to, uint32_t bytes)
 {
     bool mmio = (from >= MMIO && from <= UINT32_MAX) || (to >= MMIO && to <= UINT32_MAX);
     if (mmio ? bytes > 4 || (from & 3) != (to & 3) : (from & 15) != (to & 15))
         wg_findf(t, WG_F_NOC_ALIGNMENT,
-                 (wg_finding){.agent = (uint8_t)agent_of(noc), .subject = (uint32_t)from, .value = (uint32_t)to},
+                 wg_asker_finding(asker, (wg_finding){.subject = (uint32_t)from, .value = (uint32_t)to}),
                  "%u bytes from 0x%llx to 0x%llx", bytes, (unsigned long long)from, (unsigned long long)to);
 }
 
@@ -379,7 +382,7 @@ static uint16_t destination(wg_tile *t, unsigned noc, uint16_t place, uint64_t a
 }
 
 /* Counts a request that leaves, and reports misuse of its kind. */
-static void count_request(wg_tile *t, unsigned noc, uint64_t address, uint32_t ctrl, bool answer)
+static void count_request(wg_tile *t, unsigned noc, wg_asker asker, uint64_t address, uint32_t ctrl, bool answer)
 {
     bool read = (ctrl & CTRL_TYPE) == TYPE_READ, atomic = (ctrl & CTRL_TYPE) == TYPE_ATOMIC, posted = !answer;
     wg_niu_count(t, noc, WG_MST_CMD_ACCEPTED, 1);
@@ -391,7 +394,7 @@ static void count_request(wg_tile *t, unsigned noc, uint64_t address, uint32_t c
             wg_niu_count(t, noc, WG_MST_NONPOSTED_ATOMIC_STARTED, 1);
         wg_niu_count(t, noc, posted ? WG_MST_POSTED_ATOMIC_SENT : WG_MST_NONPOSTED_ATOMIC_SENT, 1);
         if (posted && !t->arch->noc.posted_atomics)
-            note(t, WG_F_NOC_POSTED_ATOMIC, noc, address, ctrl, "it asks for no acknowledgement");
+            note(t, WG_F_NOC_POSTED_ATOMIC, asker, address, ctrl, "it asks for no acknowledgement");
     } else {
         wg_niu_count(t, noc, posted ? WG_MST_POSTED_WR_REQ_STARTED : WG_MST_NONPOSTED_WR_REQ_STARTED, 1);
         wg_niu_count(t, noc, posted ? WG_MST_POSTED_WR_REQ_SENT : WG_MST_NONPOSTED_WR_REQ_SENT, 1);
@@ -464,7 +467,7 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     uint32_t whereto = end | (uint32_t)(ctrl & CTRL_BROADCAST ? start : end) << 12 |
                        (uint32_t)(ctrl & CTRL_BROADCAST && ctrl & CTRL_Y_MAJOR) << 24;
     if (u->linked && u->linked_to != whereto)
-        note(t, WG_F_NOC_LINKED, noc, to.address, ctrl, "not where the transaction's first request went");
+        note(t, WG_F_NOC_LINKED, p.asker, to.address, ctrl, "not where the transaction's first request went");
     p.to = destination(t, noc, end, to.address, p.asker, "a request");
     p.address = to.address;
     p.back = own_tile(t);
@@ -506,9 +509,9 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
         read_own(t, noc, targ.address, t->box->ring[noc & 1].bytes + p.payload, p.bytes);
     }
     if (read || (data && !by_mask(ctrl)))
-        check_alignment(t, noc, targ.address, ret.address, p.bytes);
+        check_alignment(t, p.asker, targ.address, ret.address, p.bytes);
 
-    count_request(t, noc, to.address, ctrl, answer);
+    count_request(t, noc, p.asker, to.address, ctrl, answer);
     if (data) {
         uint32_t words = wg_packet_flits(&p, t->arch->noc.flit_bytes) - 1;
         wg_niu_count(t, noc, answer ? WG_MST_NONPOSTED_WR_DATA_WORD_SENT : WG_MST_POSTED_WR_DATA_WORD_SENT, words);
@@ -663,18 +666,20 @@ static void inline_arrived(wg_tile *t, const wg_packet *p)
         return;
     }
     if (!t->arch->noc.inline_to_l1)
-        note(t, WG_F_NOC_INLINE_L1, p->noc, p->address, p->data, "this is an address in L1");
+        note(t, WG_F_NOC_INLINE_L1, p->from == own_tile(t) ? p->asker : niu(p->noc), p->address, p->data,
+             "this is an address in L1");
     write_masked(t, p->noc, p->address & ~UINT64_C(15), bytes, p->mask & 0xFFFF, 16);
     write_masked(t, p->noc, p->address & ~UINT64_C(15), bytes, p->mask >> 16 & 0xFFFF, 16);
 }
 
 static uint32_t atomic_arrived(wg_tile *t, const wg_packet *p)
 {
+    const wg_asker by = p->from == own_tile(t) ? p->asker : niu(p->noc);
     uint32_t result = 0;
     if (p->address >= t->spec->l1_bytes || p->address & 3)
-        note(t, WG_F_NOC_ATOMIC, p->noc, p->address, p->operation, "not a word in L1; nothing is done");
+        note(t, WG_F_NOC_ATOMIC, by, p->address, p->operation, "not a word in L1; nothing is done");
     else if (!wg_noc_atomic(t, p->noc, (uint32_t)p->address, p->operation, p->data, &result))
-        note(t, WG_F_NOC_ATOMIC, p->noc, p->address, p->operation, "no such operation; nothing is done");
+        note(t, WG_F_NOC_ATOMIC, by, p->address, p->operation, "no such operation; nothing is done");
     return result;
 }
 

@@ -185,13 +185,16 @@ static void party_text(const wg_race_words *w, const wg_race_party *p, const cha
 }
 
 /* How certain a report is, and why. */
+enum { RARE = 100 /* cycles of delay: more than contention usually costs */ };
 typedef struct confidence {
     const char *word, *reason;
 } confidence;
 static confidence confidence_of(const wg_race *race)
 {
     if (race->grade == WG_GRADE_WRONG)
-        return (confidence){"shown", "certain: that timing shows it"};
+        return (confidence){"shown", race->witness.cycles > RARE
+                                         ? "certain: that timing shows it; so long a delay is legal, but rare"
+                                         : "certain: that timing shows it"};
     if (wg_race_severity(race->kind) == WG_SEVERITY_NOTE)
         return (confidence){"low", "low: the order is not documented, or the value may not matter"};
     if (wg_race_check(race->kind) != WG_CHECK_RACE)
@@ -255,7 +258,7 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
     if (race->explains)
         wg_textf(out, "  explains: %u more pair%s%s\n", race->explains, race->explains == 1 ? "" : "s",
                  race->remedy_is == WG_REMEDY_VERIFIED ? ", which this remedy puts in order, too"
-                                                       : " of the same parties, with the same remedy");
+                                                       : " of the same parties and the same cause");
     wg_race_place_text(w, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
              wg_race_who(w, &race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cores: BRISC
-// says: Core B has left its program, in which it was last seen at
+// says: return-address-overwritten
+// says: own RAM of core B
 // says: array_too_far.c:
-// says: (first at 0x00000004). Check function pointers, and the return address on the stack.
 #include "tile.h"
 
 #ifdef FIXED

@@ -170,6 +170,11 @@ def links(_):
               source.value = '.thread 0\\n ttnop\\n'; source.dispatchEvent(new Event('input'));
               example.value = 0; example.dispatchEvent(new Event('change'))""")
         assert "ttnop" in b.run("return document.getElementById('source').value")
+        b.run("location.hash = 'program=handshake.tasm'") # another address, too
+        time.sleep(0.3)
+        assert "ttnop" in b.run("return document.getElementById('source').value")
+        b.run("window.confirm = () => true; location.hash = 'program=hello.tasm'")
+        wait(b, "document.getElementById('text').textContent.startsWith('hello.tasm')")
         quiet(b)
 
 
@@ -208,6 +213,9 @@ def cores_too(_):
         b.run("document.querySelector('a[href*=\"program=first.tasm\"]').click()")
         wait(b, "location.pathname.endsWith('playground/index.html') && !!document.getElementById('text')?.textContent", 10)
         assert "3 of 3 expectations hold" in b.text("#text"), b.text("#text")
+        click(b, "[data-tab=machine]")
+        click(b, "[data-debug=\"step 10\"]")
+        assert b.run("return [...document.querySelectorAll('#numbers .at')].map(e => +e.textContent)") == [6, 26], b.text("#state")
         b.run("document.getElementById('source').value = '.core B\\n frob a0\\n'; document.getElementById('run').click()")
         idle(b)
         assert "first.tasm:2: error: unrecognized opcode `frob'" in b.text("#text"), b.text("#text")

@@ -93,7 +93,7 @@ def one_cause_is_one_report(work):
     def said(*options):
         return subprocess.run([WAITGATE, "check", *options, str(work / "chip.yaml")], capture_output=True, text=True, timeout=60).stdout
     text = said()
-    check("one cause", text.count("WARNING: Waitgate: data-race") == 1 and "explains: 2 more pairs of the same parties, with the same remedy" in text
+    check("one cause", text.count("WARNING: Waitgate: data-race") == 1 and "explains: 2 more pairs of the same parties and the same cause" in text
           and "1 race report, 2 more of the same cause" in text, text)
     check("one cause, all", said("--all").count("WARNING: Waitgate: data-race") == 3, said("--all"))
     races = [race for tile in json.loads(said("--json"))["tiles"] for race in tile["races"]]

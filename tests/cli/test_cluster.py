@@ -359,6 +359,15 @@ def ends(d):
     assert status == 0 and "link 0:e8 – 1:e0: 2 frames, 288 bytes one way" in out, out
 
 
+@test
+def ungraded(d):
+    """A race of a chip in a cluster says why it has no grade."""
+    for name, base in (("b", 0x6000), ("nc", 0x9000)):
+        build(d, name, "int main(void) { WORD(0x20000) = 1; return 0; }", base)
+    status, out, err = run(d, "topology: n300\nchips:\n  - {chip: 0, tiles: [{at: [1, 1], brisc: b.elf, ncrisc: nc.elf}]}\n", command=("check",))
+    assert status == 4 and "grade: none: chips of a cluster are not run again" in out, out + err
+
+
 def chip_of_ring(number, first, second):
     """A chip's entry in ring.yaml, with other words for its tiles; None: no program."""
     to = (("e8", "e9"), ("e1", "e0"))[number]

@@ -133,7 +133,11 @@ def bash_completion(d):
     assert complete("waitgate", "explain", "semaphore-un") == ["semaphore-uninitialised"]
     assert complete("waitgate", "explain", "data-r") == ["data-race"]
     assert complete("waitgate", "explain", "STALL_MA") == ["STALL_MATH"]
-    assert complete("waitgate", "isa", "STALL") == ["STALLWAIT"]
+    assert complete("waitgate", "isa", "STALL") == ["STALLWAIT"] and complete("waitgate", "explain", "mvm") == ["MVMUL"]
+    assert complete("waitgate", "explain", "semaphore", "") == list("01234567")
+    # bash splits --stop-on=un at the =.
+    assert complete("waitgate", "run", "--stop-on", "=", "un") == complete("waitgate", "run", "--stop-on", "un")
+    assert complete("waitgate", "check", "--checks", "=") == ["race", "memory", "init", "sync"]
     (d / "kernel.tasm").touch()
     assert complete("waitgate", "run", "ker") == ["kernel.tasm"]
 

@@ -3,6 +3,7 @@
 """Programs of tt-metal without its host: our own firmware and kernels (tests/metal), launched from chip files."""
 import json
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -314,6 +315,13 @@ def test_check_missing_barrier(kit):
     expect("the first report is about the missing barrier", status == 1 and "read by core T2" in first and
            "compute.c:30" in first and "NIU 0 for core NC" in first and "reader.c:18" in first and
            "The answer to the request may still be on its way: nothing has waited for it." in first, out)
+    path = kit.file("nap", pipeline(kit, reader=["NO_BARRIER", "NAP"]))
+    status, lucky = kit.run(path, command="check")
+    witness = re.search(r"grade: wrong: memory or registers end otherwise with (--delays) (\S+)", lucky)
+    expect("luck is graded", status == 4 and witness, lucky)
+    status, late = kit.run(path, *witness.groups())
+    expect("its witness shows it", status == 1 and "values differ" in late, late)
+    expect("it has no grade", "grade: none: the program's results are wrong already" in first, out)
 
 
 def test_check_quiet(kit):

@@ -68,6 +68,7 @@ ASKING = {
     "src/backend/unpack_nop.c": (1, "touches"),
     "src/backend/unpack_plan.c": (2, "touches"),
     "src/backend/vector.c": (2, "touches"),
+    "src/backend/vector_macro.c": (1, "touches"),
     "src/backend/vector_memory.c": (2, "touches; a load is sampled in the cycle of its touches (docs/architecture.md)"),
     "src/engine/peek.c": (1, "a core that reaches the present emits events"),
     "src/frontend/gate.h": (1, "events"),

@@ -269,7 +269,8 @@ def refusals(folder):
     (folder / "x.elf").write_text("")
     assert "`x.elf` is not a test" in run(folder, "x.elf", status=6).stderr
     assert "which tests?" in run(folder, status=6).stderr
-    assert "there is no test that matches --filter" in run(folder, ".", "--filter", "zzz", status=6).stderr
+    assert "there is no test that matches --filter zzz; --list" in run(folder, ".", "--filter", "zzz", status=6).stderr
+    assert "zz*, which with * or ? is compared with whole names" in run(folder, ".", "--filter", "zz*", status=6).stderr
     for line, message in (("a", "after its name comes the test's command"), ("a trace x.tasm", "`run` or `check`"),
                           ("a run x.tasm => well", "after => comes the expected end"), ("a run x.tasm fails:", "comes the reason"),
                           ("a run x.tasm => hang y", "can follow the command"), ("a run x\na run y", "two tests called `a`"),

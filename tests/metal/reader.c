@@ -19,6 +19,10 @@ void kernel_main(void)
 #ifndef NO_BARRIER
         read_barrier();
 #endif
+#ifdef NAP /* long enough for the answer, as a rule */
+        for (u32 i = 0; i < 400; i++)
+            __asm__ volatile("nop");
+#endif
 #ifdef NO_PUSH
         if (page + 1 < pages)
 #endif

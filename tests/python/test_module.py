@@ -386,6 +386,8 @@ def test_what_outlives_its_tile():
         tile.push(0, *["ttadddmareg 1, 6, 1, 6"] * 20)
         tile.run()
     assert "Scalar Unit" in watch.timeline and "<pre>" in watch._repr_html_() and watch.stats
+    with pytest.raises(waitgate.Error, match="no profile: begin the watch with profile=True"):
+        watch.text
     with waitgate.Chip("wh") as chip:
         of_chip = chip.watch((1, 1), timeline=True)
         chip.tile(1, 1).push(0, "ttnop")

@@ -92,6 +92,14 @@ static void test_wrong(void **state)
     SAYS("\"witness_delay\": \"");
 }
 
+/* The cores' instructions are text. */
+static void test_text(void **state)
+{
+    check(state, &(kernel){.b = 5, .t1 = 6}, "", NULL, NULL);
+    SAYS("\n    sw t6,0(t5)\n");
+    assert_null(strstr(report, ".word"));
+}
+
 /* The same value: a line. */
 static void test_unordered(void **state)
 {
@@ -127,9 +135,8 @@ static void test_budget(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_wrong, WG_BH | WG_WH, ""),
-    WG_TEST(test_unordered, WG_BH | WG_WH, ""),
-    WG_TEST(test_times, WG_BH | WG_WH, ""),
+    WG_TEST(test_wrong, WG_BH | WG_WH, ""),     WG_TEST(test_text, WG_BH | WG_WH, ""),
+    WG_TEST(test_unordered, WG_BH | WG_WH, ""), WG_TEST(test_times, WG_BH | WG_WH, ""),
     WG_TEST(test_budget, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi_grade", tests)
