@@ -40,6 +40,7 @@ typedef struct wg_cluster_link {
     uint64_t up_at;         /* the cycle in which it comes up; 0: it is up from the beginning */
     uint64_t cut_at;        /* the cycle from which on nothing gets through; 0: never */
     uint64_t lose_every[2]; /* every N-th frame sent from this end is corrupted on the way and lost; 0: none */
+    uint64_t again_at;      /* the cycle in which a link that was cut has been trained again; 0: never */
 } wg_cluster_link;
 
 /* The traffic of one end since the start: frames, and the bytes that they carried. */

@@ -101,6 +101,7 @@ const wg_arch wg_arch_bh = {
                              {0x7CC0C, 400}, /* at 400 Gbit/s */
                              {0x7CE04, 1}},  /* the receiver's link is up */
                  .link_cut = {{0x7CC04, 2}, {0x7CE04, 0}},
+                 .link_retrains = 0x7CE00,
                  .link_chip = {0x7CFD8, 0x7CFF8},
                  .link_channel = {0x7CFC0, 0x7CFE0},
                  .link_channel_times = 0x01010000,

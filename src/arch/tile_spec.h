@@ -83,6 +83,7 @@ typedef struct wg_tile_spec {
     uint32_t heartbeat;
     /* The same once a link has come up, and when it goes down; and where it leaves the chips and channels of both ends. */
     wg_spec_word link_up[6], link_cut[4];
+    uint32_t link_retrains;                                     /* counts how often it was trained again */
     uint32_t link_chip[2], link_channel[2], link_channel_times; /* a channel's word is its number times this */
     wg_core_spec core[WG_CORES];
 } wg_tile_spec;

@@ -86,6 +86,7 @@ const wg_arch wg_arch_wh = {
                              {0x1440, 0},  /* no error */
                              {0x1ED4, 6}}, /* the link is up */
                  .link_cut = {{0x1ED4, 0}},
+                 .link_retrains = 0x1EDC,
                  .link_chip = {0x1FC0, 0x1FE0},
                  .link_channel = {0x1FD0, 0x1FF0},
                  .link_channel_times = 1,

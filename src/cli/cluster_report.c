@@ -236,6 +236,8 @@ static void report_json(wg_cluster_job *r, whole *w, uint64_t hash, const wg_tex
         wg_json_close(j, ']');
         if (link->cut_at)
             wg_json_uint(j, "cut", link->cut_at);
+        if (link->again_at)
+            wg_json_uint(j, "again", link->again_at);
         if (link->lose_every[0] || link->lose_every[1]) {
             wg_json_open(j, "lose_every", '[');
             wg_json_uint(j, NULL, link->lose_every[0]);

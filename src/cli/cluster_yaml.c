@@ -108,8 +108,9 @@ static bool read_links(wg_yaml *p, yaml_node_t *n, wg_cluster_file *f)
 
 typedef struct fault {
     wg_cluster_end end;
-    uint64_t cycle; /* 0: it is not cut */
-    uint64_t every; /* 0: nothing is lost */
+    uint64_t cycle;  /* 0: it is not cut */
+    uint64_t length; /* of the cut; 0: for ever */
+    uint64_t every;  /* 0: nothing is lost */
 } fault;
 
 static bool cut_link(wg_yaml *p, yaml_node_t *n, void *into) { return end_of(p, n, &((fault *)into)->end); }
@@ -120,12 +121,19 @@ static bool cut_cycle(wg_yaml *p, yaml_node_t *n, void *into)
            (*cycle || wg_yaml_complain(p, n, "a link is cut in cycle 1 or later"));
 }
 
+static bool cut_for(wg_yaml *p, yaml_node_t *n, void *into)
+{
+    uint64_t *length = &((fault *)into)->length;
+    return wg_yaml_number(p, n, UINT64_MAX / 16, length) &&
+           (*length || wg_yaml_complain(p, n, "a cut lasts for 1 cycle or more"));
+}
+
 static bool cut(wg_yaml *p, yaml_node_t *n, void *into)
 {
-    static const wg_yaml_key keys[] = {{"link", cut_link}, {"cycle", cut_cycle}};
+    static const wg_yaml_key keys[] = {{"link", cut_link}, {"cycle", cut_cycle}, {"for", cut_for}};
     uint32_t seen;
-    return wg_yaml_mapping(p, n, keys, 2, into, &seen) &&
-           (seen == 3 || wg_yaml_complain(p, n, "a cut has `link`, one of its ends, and `cycle`"));
+    return wg_yaml_mapping(p, n, keys, 3, into, &seen) &&
+           ((seen & 3) == 3 || wg_yaml_complain(p, n, "a cut has `link`, one of its ends, and `cycle`"));
 }
 
 static bool lose_every(wg_yaml *p, yaml_node_t *n, void *into)
@@ -143,13 +151,19 @@ static bool lose(wg_yaml *p, yaml_node_t *n, void *into)
            (seen == 3 || wg_yaml_complain(p, n, "`lose` has `link`, the end that sends, and `every`"));
 }
 
+static void cut_wire(wg_cluster_link *link, const fault *of)
+{
+    link->cut_at = of->cycle;
+    link->again_at = of->length ? of->cycle + of->length : 0;
+}
+
 static bool read_faults(wg_yaml *p, yaml_node_t *n, wg_cluster_file *f)
 {
     static const wg_yaml_key keys[] = {{"cut", cut}, {"lose", lose}};
     bool right = true;
     for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
         yaml_node_t *one = wg_yaml_node(p, *item);
-        fault of = {{0, 0}, 0, 0};
+        fault of = {.cycle = 0};
         uint32_t seen;
         if (!wg_yaml_mapping(p, one, keys, 2, &of, &seen)) {
             right = false;
@@ -166,7 +180,7 @@ static bool read_faults(wg_yaml *p, yaml_node_t *n, wg_cluster_file *f)
                 if (e->chip != of.end.chip || e->channel != of.end.channel)
                     continue;
                 if (of.cycle)
-                    f->wire[i].link.cut_at = of.cycle;
+                    cut_wire(&f->wire[i].link, &of);
                 else
                     f->wire[i].link.lose_every[k] = of.every;
                 found = true;

@@ -158,6 +158,7 @@ static bool attach(wg_cluster *c, const wg_cluster_link *link, unsigned end)
     s->peer[here.channel] = (wg_cluster_peer){(uint16_t)there.chip, (uint8_t)there.channel, true};
     const wg_grid_link l = {.terms = {.up_at = link->up_at,
                                       .cut_at = link->cut_at ? link->cut_at : WG_NEVER,
+                                      .again_at = link->again_at ? link->again_at : WG_NEVER,
                                       .lose_every = link->lose_every[end],
                                       .self = {here.chip, here.channel},
                                       .peer = {there.chip, there.channel}}};
@@ -179,6 +180,8 @@ wg_status wg_cluster_connect(wg_cluster *c, const wg_cluster_link *given, unsign
         return wg_cluster_fail(c, WG_ERR_STATE, "chips are connected before time advances");
     if (link->up_at > WG_NEVER / 8 || link->cut_at > WG_NEVER / 8 || (link->cut_at && link->cut_at <= link->up_at))
         return wg_cluster_fail(c, WG_ERR_ARGUMENT, "a link is cut after it has come up, or never");
+    if (link->again_at > WG_NEVER / 8 || (link->again_at && (!link->cut_at || link->again_at <= link->cut_at)))
+        return wg_cluster_fail(c, WG_ERR_ARGUMENT, "a link is trained again after it was cut, or never");
     for (unsigned i = 0; i < 2; i++) {
         const wg_cluster_end *e = &link->end[i];
         if (e->chip >= c->chips)

@@ -136,7 +136,8 @@ wg_status wg_reset(wg_device *dev)
     }
     const wg_eth_link *l = dev->tile->link;
     if (l)
-        wg_eth_link_begin(dev->tile, &(wg_eth_terms){l->up_at, l->cut_at, l->lose_every, l->self, l->peer});
+        wg_eth_link_begin(dev->tile,
+                          &(wg_eth_terms){l->up_at, l->cut_at, l->again_at, l->lose_every, l->self, l->peer});
     return WG_OK;
 }
 

@@ -28,7 +28,7 @@ typedef struct header {
 } header;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'a', 't', 'e'};
-enum { LAYOUT_VERSION = 10 };
+enum { LAYOUT_VERSION = 11 };
 
 static size_t state_bytes(void) { return sizeof(wg_tile) - WG_TILE_STATE_OFFSET; }
 

@@ -77,8 +77,8 @@ typedef struct wg_eth_end {
 } wg_eth_end;
 
 typedef struct wg_eth_link {
-    uint64_t up_at, cut_at; /* up in the cycles [up_at, cut_at) */
-    uint64_t lose_every;    /* one frame in lose_every is lost, on average; 0: none */
+    uint64_t up_at, cut_at, again_at; /* up in the cycles [up_at, cut_at), and again from again_at on */
+    uint64_t lose_every;              /* one frame in lose_every is lost, on average; 0: none */
     wg_eth_end self, peer;
     bool up;             /* as software sees it */
     uint8_t turn;        /* the TX queue that goes first */
@@ -97,10 +97,11 @@ typedef struct wg_eth_link {
 } wg_eth_link;
 
 /*
- * The properties of a link: up from cycle `up_at` on, cut from `cut_at` on (WG_NEVER: never), its ends, and its losses.
+ * The properties of a link: up from cycle `up_at` on, cut from `cut_at` on (WG_NEVER: never), trained again at `again_at`
+ * (likewise), its ends, and its losses.
  */
 typedef struct wg_eth_terms {
-    uint64_t up_at, cut_at, lose_every;
+    uint64_t up_at, cut_at, again_at, lose_every;
     wg_eth_end self, peer;
 } wg_eth_terms;
 /* Creates the link's state. */

@@ -8,7 +8,7 @@
  *     Matrix Unit, …           each instruction from acceptance to completion, on as many tracks as overlap
  *     NIU 0, NIU 1             each packet while it leaves, and each one in flight to this tile (trace_noc.c)
  *
- * Arrows lead from a push to the instruction passing its gate, from there to its unit, from the last change of a
+ * Arrows lead from a push to the instruction passing its gate, from there to its unit, from there to who waited for it, from the last change of a
  * semaphore to the SEMWAIT that it released, and from a packet's departure to its arrival and to its answer.
  */
 #include "observe/trace_internal.h"
@@ -168,9 +168,25 @@ static void arrow_from_unit(wg_trace *t, const wg_interval *i, wg_trace_at at)
         wg_trace_arrow(t, "result", (wg_trace_at){t->tile.pid, from.tid}, from.cycle, at, i->to - 1);
 }
 
+/* A unit has waited for what another one does, a source bank say. */
+static void arrow_to_unit(wg_trace *t, const wg_interval *i)
+{
+    if (i->doing < WG_DOING_STALL || !wg_track_is_unit(i->stall.holder) || i->stall.holder == i->track)
+        return;
+    const wg_trace_end_point from = worked_until(t, i->stall.holder, i->from, i->to);
+    for (unsigned slot = 0; from.tid && slot < WG_TRACE_SLOTS; slot++)
+        if (t->slot[i->track][slot].used && t->slot[i->track][slot].since < i->to) {
+            wg_trace_arrow(t, "result", (wg_trace_at){t->tile.pid, from.tid}, from.cycle, name_slot(t, i->track, slot),
+                           i->to - 1);
+            return;
+        }
+}
+
 static void interval(void *user, const wg_interval *i)
 {
     wg_trace *t = user;
+    if (wg_track_is_unit(i->track))
+        arrow_to_unit(t, i);
     if (i->doing == WG_DOING_IDLE || wg_track_is_unit(i->track))
         return;
     wg_trace_at at = wg_trace_track(t, i->track, 0);

@@ -24,7 +24,8 @@
  *   dropped and counted.
  * - A corrupted frame is invisible, even to the receiver's counters. So is one that arrives while
  *   an RX queue (WH) has ETH_RXQ_CTRL_FORCE_BPRESSURE set: the MAC keeps nothing.
- * - On a link that is down nothing leaves, is sent again, or arrives: what was in flight when it was cut is lost.
+ * - On a link that is down nothing leaves, is sent again, or arrives: what was in flight when it was cut is lost. Base firmware trains
+ *   it again by itself once that is possible; queues keep their packets and numbers meanwhile.
  * - Headers of layers 3 and 4, and NoC Overlay packets, are not implemented.
  */
 #include "machine/eth_link.h"
@@ -156,7 +157,16 @@ void wg_eth_link_taken(wg_eth_link *l)
 
 /* ---- up and down ------------------------------------------------------------------------------------------------- */
 
-static bool works(const wg_eth_link *l, uint64_t cycle) { return l->up_at <= cycle && cycle < l->cut_at; }
+static bool works(const wg_eth_link *l, uint64_t cycle)
+{
+    return l->up_at <= cycle && (cycle < l->cut_at || cycle >= l->again_at);
+}
+
+/* The cycle after `now` in which it comes up or goes down; WG_NEVER: none. */
+static uint64_t changes_at(const wg_eth_link *l, uint64_t now)
+{
+    return now < l->up_at ? l->up_at : now < l->cut_at ? l->cut_at : now < l->again_at ? l->again_at : WG_NEVER;
+}
 
 static void put_word(wg_tile *t, uint32_t address, uint32_t value) { wg_l1_write(t, WG_L1_HOST, address, 4, &value); }
 
@@ -193,6 +203,11 @@ static void change(wg_tile *t)
     if (up == l->up)
         return;
     l->up = up;
+    if (up && t->sched.now >= l->again_at) { /* base firmware counts how often it has trained the link again */
+        uint32_t count;
+        memcpy(&count, t->l1 + t->spec->link_retrains, 4);
+        put_word(t, t->spec->link_retrains, count + 1);
+    }
     if (!up) {
         while (l->in.first != l->in.end) {
             l->lost++;
@@ -209,14 +224,13 @@ void wg_eth_link_begin(wg_tile *t, const wg_eth_terms *terms)
     memset(l, 0, sizeof *l);
     l->up_at = own.up_at;
     l->cut_at = own.cut_at;
+    l->again_at = own.again_at;
     l->lose_every = own.lose_every;
     l->self = own.self;
     l->peer = own.peer;
     change(t);
-    if (t->sched.now < l->up_at)
-        wg_wake_at(&t->sched, WG_AGENT_LINK, l->up_at);
-    else if (t->sched.now < l->cut_at && l->cut_at != WG_NEVER)
-        wg_wake_at(&t->sched, WG_AGENT_LINK, l->cut_at);
+    if (changes_at(l, t->sched.now) != WG_NEVER)
+        wg_wake_at(&t->sched, WG_AGENT_LINK, changes_at(l, t->sched.now));
 }
 
 uint64_t wg_eth_link_least(const wg_tile *t) { return 1u + t->timing->eth_latency; }
@@ -380,12 +394,12 @@ static void send(wg_tile *t, unsigned q, wg_tx_packet p, uint8_t sequence)
                 .c = (p.kind == WG_FRAME_REGISTER) | (uint64_t)p.bytes << 8 | (uint64_t)q << 48,
                 .parent = end_of(&l->self));
     const bool faulty = is_faulty(l);
-    wg_frame *out = frame.at < l->cut_at && !faulty ? put(&l->out, &frame) : NULL;
+    const bool cut = now < l->cut_at && frame.at >= l->cut_at; /* while it is under way */
+    wg_frame *out = !cut && !faulty ? put(&l->out, &frame) : NULL;
     if (!out) {
         l->lost++;
         l->tx[q].missing |= p.kind == WG_FRAME_DATA || p.kind == WG_FRAME_REGISTER;
-        if (frame.at < l->cut_at &&
-            !faulty) /* cannot happen between chips whose windows are no longer than the latency */
+        if (!cut && !faulty) /* cannot happen between chips whose windows are no longer than the latency */
             note(t, WG_F_NOC_FULL, p.to, p.bytes, "too many frames are under way on a link; one is lost");
         return;
     }
@@ -630,7 +644,7 @@ void wg_eth_link_tick(wg_tile *t)
             next = least(next, update > free ? update : free);
         next = least(next, resend_at(t, q));
     }
-    next = least(next, now < l->up_at ? l->up_at : now < l->cut_at ? l->cut_at : WG_NEVER);
+    next = least(next, changes_at(l, now));
     if (next != WG_NEVER)
         wg_wake_at(&t->sched, WG_AGENT_LINK, next > now ? next : now + 1);
 }
@@ -659,7 +673,8 @@ bool wg_eth_link_holds(const wg_eth_link *l, uint32_t l1_bytes, unsigned queues)
     memcpy(&truth, &l->up, 1);
     if (truth > 1 || l->turn >= WG_ETH_QUEUES || l->ends > WG_ETH_ENDS || l->fetch_free > latest || l->begun > latest ||
         l->wire_free > latest || l->store_free > latest || l->up_at > latest ||
-        (l->cut_at > latest && l->cut_at != WG_NEVER) || !ring_holds(&l->in) || !ring_holds(&l->out))
+        (l->cut_at > latest && l->cut_at != WG_NEVER) || (l->again_at > latest && l->again_at != WG_NEVER) ||
+        !ring_holds(&l->in) || !ring_holds(&l->out))
         return false;
     for (unsigned i = 0; i < l->ends; i++)
         if (l->end[i].queue >= queues || l->end[i].at > latest)

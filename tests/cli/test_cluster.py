@@ -417,6 +417,33 @@ def verdicts(d):
 
 
 @test
+def a_link_that_comes_back(d):
+    """Whenever a link is cut for a while, the ring ends with the right sums: packets that were lost are sent again. Both ends count
+    one retraining; a link that is never cut counts none."""
+    elfs(d)
+    text = (EXAMPLES / "ring.yaml").read_text().replace("length: 32, file:", 'length: 32, file: "ring-{chip}.bin"},\n                {address: 0x1EDC, length: 4, file: "trained-{chip}.bin"},\n                {address: 0x20000, length: 32, file:', 1)
+    plain, resent = json.loads(run(d, text, "--json")[1])["cycles"], 0
+    assert (d / "trained-0.bin").read_bytes() == bytes(4)
+    for cycle in (1, 300, 1500, 2000, 2400, 2700, 3000):
+        status, out, err = run(d, text + f"faults:\n  - cut: {{link: [0, 8], cycle: {cycle}, for: 9000}}\n", "--json")
+        said = json.loads(out)
+        assert status == 0 and words(d / "ring-0.bin") == words(d / "ring-1.bin") == [0, 0x600D], (cycle, out[:300], err)
+        assert plain < said["cycles"] and 9000 < said["cycles"] < plain + 60_000, (cycle, said["cycles"])
+        assert (d / "trained-0.bin").read_bytes() == b"\1\0\0\0", cycle
+        link, = [link for link in said["links"] if "cut" in link]
+        assert (link["cut"], link["again"]) == (cycle, cycle + 9000), link
+        resent += sum(end["resent"] for end in link["ends"])
+    assert resent > 0
+    # What software sees meanwhile: the link is down, and up again.
+    for at, state in ((3000, 0), (9500, 6)):
+        status, _, _ = run(d, text.replace("0x1EDC", "0x1ED4") + "faults:\n  - cut: {link: [0, 8], cycle: 300, for: 9000}\n", "--max-cycles", at)
+        assert int.from_bytes((d / "trained-0.bin").read_bytes(), "little") == state, at
+    for wrong, said in (("for: 0", "a cut lasts for 1 cycle or more"), ("for: x", "")):
+        status, _, err = run(d, text + f"faults:\n  - cut: {{link: [0, 8], cycle: 300, {wrong}}}\n")
+        assert status == 6 and said in err, err
+
+
+@test
 def other_timings(d):
     """explore: a word that two cores write on chip 1 depends on the timing; what it prints shows it. Chip 0 has one writer."""
     for name, base, value in (("one", 0x4000, 1), ("two", 0x8000, 2)):

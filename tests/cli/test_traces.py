@@ -402,6 +402,12 @@ def arrows_from_units(d):
     assert waits and all(any(name == "result" and b == w for name, _, b in ends) for w in waits), waits
     for name, a, b in ends:
         assert name != "result" or a[4] < b[5], (a, b)
+    # A unit that has waited for another one: unpackers for the banks that MVMUL gives back.
+    (d / "six.bin").write_bytes(b"".join(n.to_bytes(4, "little") for n in (4, 0, 0, 0, 6)))
+    waitgate("run", "--quiet", "--load", f"0x20000={d}/six.bin", "--trace", d / "t.json", *MATMUL)
+    slices, arrows, _ = read_json(d / "t.json")
+    results = {(at(slices, a)[1].split(" (")[0], at(slices, b)[1].split(" (")[0]) for name, a, b in arrows if name == "result"}
+    assert {("Matrix Unit", "Unpacker 0"), ("Matrix Unit", "Unpacker 1")} <= results, results
 
 
 # ---- Logs ----

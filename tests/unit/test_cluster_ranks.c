@@ -51,6 +51,8 @@ static uint64_t random_traffic(wg_arch_id arch, uint64_t seed, unsigned threads,
         wg_cluster_link l = {.struct_size = sizeof l,
                              .cut_at = draw(&s) % 4 ? 0 : 1 + draw(&s) % 20000,
                              .lose_every = {draw(&s) % 3 ? 0 : 2 + draw(&s) % 9, 0}};
+        if (l.cut_at && draw(&s) % 2)
+            l.again_at = l.cut_at + 1 + draw(&s) % 10000;
         for (unsigned k = 0; k < 2; k++)
             l.end[k] = (wg_cluster_end){(unsigned)(draw(&s) % chips), (unsigned)(draw(&s) % 14)};
         if (wg_cluster_connect(r.c, &l, NULL) != WG_OK)
