@@ -371,7 +371,7 @@ typedef struct judge {
     const wg_waits_of *of;
     uint64_t spent;
     uint64_t cycles, results;  /* of the unchanged program */
-    uint64_t forgotten[SEEDS]; /* likewise, with each timing: a change must not make the detector forget much more */
+    uint64_t forgotten[SEEDS]; /* likewise, with each timing: a change must not make the detector forget more */
     wg_text *error;
 } judge;
 
@@ -392,7 +392,7 @@ static verdict try_change(judge *g, const wg_wait_change *c, uint64_t *cycles)
             g->results = o.results;
         if (!c->site)
             g->forgotten[seed] = o.forgotten;
-        if (!o.good || o.results != g->results || o.forgotten > g->forgotten[seed] + g->forgotten[seed] / 8)
+        if (!o.good || o.results != g->results || o.forgotten > g->forgotten[seed])
             return BAD;
     }
     return GOOD;
