@@ -21,8 +21,9 @@ struct wg_packed *wg_packed_new(wg_file_out *to)
     }
     if (p) {
         p->to = to;
-        /* Traces repeat themselves so much that any level packs them well: level 1 writes a fifth less, and the run takes 8 % longer. */
-        ZSTD_CCtx_setParameter(p->stream, ZSTD_c_compressionLevel, -2);
+        /* Traces repeat themselves so much that any level packs them well; 1 writes 6 % less than -1 and makes
+         * the run 4 % longer. */
+        ZSTD_CCtx_setParameter(p->stream, ZSTD_c_compressionLevel, -1);
     }
     return p;
 }
