@@ -51,13 +51,24 @@ static times product(wg_arch_id arch, unsigned phases, bool apart)
         {(double)(point[0][1] - point[0][0]) / MATMUL_CALLS, (double)(point[1][1] - point[1][0]) / MATMUL_CALLS}};
 }
 
-/* Cycles of `rounds` rounds of acc = acc * b + a, a ^= acc >> 7, b += acc on core B, in a compiler's order. */
-static double chain(wg_arch_id arch, unsigned rounds)
+/* Runs one core's program: the cycles between the two times of the clock that it leaves at `result`. */
+static double between(wg_arch_id arch, wg_core_id core, const rv *p, uint32_t result)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = WG_PROFILE_SILICON};
     wg_device *dev;
     wg_stop stop;
     uint32_t clock[2] = {0};
+    if (wg_create(&desc, &dev) != WG_OK || !rv_load(dev, p) || wg_core_release(dev, core, p->base) != WG_OK)
+        exit(1);
+    wg_run(dev, 2000000, &stop);
+    wg_read(dev, result, clock, sizeof clock);
+    wg_destroy(dev);
+    return (double)(clock[1] - clock[0]);
+}
+
+/* Cycles of `rounds` rounds of acc = acc * b + a, a ^= acc >> 7, b += acc on core B, in a compiler's order. */
+static double chain(wg_arch_id arch, unsigned rounds)
+{
     rv p = rv_at(CODE);
     rv_li(&p, S0, 0xFFB121F0);
     rv_li(&p, S1, MATMUL_RESULT);
@@ -79,29 +90,15 @@ static double chain(wg_arch_id arch, unsigned rounds)
     rv_sw(&p, T0, 0, S1);
     rv_sw(&p, T1, 4, S1);
     rv_done(&p);
-    if (wg_create(&desc, &dev) != WG_OK || !rv_load(dev, &p) || wg_core_release(dev, WG_CORE_B, p.base) != WG_OK)
-        exit(1);
-    wg_run(dev, 2000000, &stop);
-    wg_read(dev, MATMUL_RESULT, clock, sizeof clock);
-    wg_destroy(dev);
-    return (double)(clock[1] - clock[0]);
+    return between(arch, WG_CORE_B, &p, MATMUL_RESULT);
 }
 
 /* Cycles of `rounds` calls of `add_int_tile`. */
 static double sums(wg_arch_id arch, unsigned rounds)
 {
-    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = WG_PROFILE_SILICON};
-    wg_device *dev;
-    wg_stop stop;
-    uint32_t clock[2] = {0};
     rv p = rv_at(CODE);
     (arch == WG_ARCH_WH ? add_int_wh : add_int_bh)(&p, rounds);
-    if (wg_create(&desc, &dev) != WG_OK || !rv_load(dev, &p) || wg_core_release(dev, WG_CORE_T1, p.base) != WG_OK)
-        exit(1);
-    wg_run(dev, 2000000, &stop);
-    wg_read(dev, ADD_INT_RESULT, clock, sizeof clock);
-    wg_destroy(dev);
-    return (double)(clock[1] - clock[0]);
+    return between(arch, WG_CORE_T1, &p, ADD_INT_RESULT);
 }
 
 /* Cycles of one more round. */
