@@ -210,7 +210,15 @@ static bool waits_for_itself(const wg_races *r, const wg_race_thread *t)
         case WG_WAIT_PACK3:
         case WG_WAIT_MATRIX:
         case WG_WAIT_VECTOR: break;
-        default: return false;
+        case WG_WAIT_MOVER:
+        case WG_WAIT_CONFIG:
+        case WG_WAIT_RISCV_REQUESTS:
+        case WG_WAIT_SRCA_UNPACKERS:
+        case WG_WAIT_SRCB_UNPACKERS:
+        case WG_WAIT_SRCA_MATRIX:
+        case WG_WAIT_SRCB_MATRIX:
+        case WG_WAIT_NOTHING:
+        case WG_WAIT_COUNT: return false;
         }
     return true;
 }
