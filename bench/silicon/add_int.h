@@ -7,7 +7,7 @@
 
 enum { ADD_INT_RESULT = 0x8000 };
 
-/* So many sums of two tiles, by core T1; the clock before and after, in two words. */
+/* Core T1 adds two tiles `rounds` times. The clock before and after is in two words at ADD_INT_RESULT. */
 void add_int_bh(rv *p, unsigned rounds);
 void add_int_wh(rv *p, unsigned rounds);
 

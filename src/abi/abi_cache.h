@@ -34,7 +34,7 @@ typedef struct wg_abi_found {
     uint32_t address;
 } wg_abi_found;
 
-/* The file that a core of a tile executes at pc, and where in the file that is. False: none of them. */
+/* Finds the file whose code a core executes at pc, and the address in that file. False if there is none. */
 bool wg_abi_cache_find(wg_abi_cache *c, const wg_device *dev, unsigned core, uint32_t pc, wg_abi_found *out);
 
 #endif

@@ -71,7 +71,7 @@ static uint64_t hash_bytes(const void *bytes, size_t size)
 
 /* ---- The places read since the last write -------------------------------------------------------------------- */
 
-/* The entry of a place: the call that read it last, or 0 if none has. */
+/* The entry of a place: 1 + the last call that read it, or 0 if no call has. */
 static uint32_t *entry_of(wg_abi_record *r, uint64_t key)
 {
     for (size_t i = 0; i < PLACES; i++) {
@@ -136,7 +136,7 @@ static void compact(wg_abi_record *r)
 
 /* ---- Recording -------------------------------------------------------------------------------------------------- */
 
-/* Room for one more call; NULL: there is none, and the record is spoiled. */
+/* Returns room for one more call. NULL if there is none; the record is then spoiled. */
 static wg_abi_call *add(wg_abi_record *r)
 {
     if (r->dead > r->calls / 2 && r->calls > COMPACT_FROM)

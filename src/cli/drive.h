@@ -29,7 +29,7 @@ typedef struct wg_pace {
     struct timespec since;
 } wg_pace;
 wg_pace wg_pace_begin(uint64_t least, uint64_t most);
-/* So many cycles, or fewer, have passed since the last call. */
+/* At most this many cycles have passed since the last call. */
 void wg_pace_adapt(wg_pace *p);
 
 #endif

@@ -20,7 +20,8 @@
 static const char notes[] =
     "`WAITGATE_FAST=none` switches off every shortcut, `WAITGATE_FAST=NAME,...` takes only these and what they need, "
     "`WAITGATE_FAST=-NAME,...` switches these off; results and cycles are the same. "
-    "`WAITGATE_SIMD=scalar|avx2|avx512|vnni` limits the vector instructions of the host that are used; results are the same. "
+    "`WAITGATE_SIMD=scalar|avx2|avx512|vnni` limits the vector instructions of the host that are used; results are the "
+    "same. "
     "With `WAITGATE_LOCKSTEP=1` in the environment every part of the machine is ticked in every cycle; results are "
     "identical, only slower.\n\nCtrl-C ends a run with the report of its state. Output files are replaced in one step "
     "when they are complete. A file `-` is standard output; what is said about the run is on standard error then."
@@ -212,12 +213,13 @@ static void arguments_of(wg_text *out, unsigned command)
 
 static void bash(wg_text *out)
 {
-    wg_textf(out,
-             "# bash completion for waitgate; generated\n_waitgate()\n{\n"
-             "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words before\n"
-             "    COMPREPLY=()\n"
-             "    [ \"$cur\" != = ] || cur=\n    [ \"$prev\" != = ] || prev=${COMP_WORDS[COMP_CWORD-2]}\n" /* --option=VALUE */
-             "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
+    wg_textf(
+        out,
+        "# bash completion for waitgate; generated\n_waitgate()\n{\n"
+        "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words before\n"
+        "    COMPREPLY=()\n"
+        "    [ \"$cur\" != = ] || cur=\n    [ \"$prev\" != = ] || prev=${COMP_WORDS[COMP_CWORD-2]}\n" /* --option=VALUE */
+        "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
     COMMANDS(i)
     wg_textf(out, "%s ", wg_command_info_at(i)->name);
     wg_textf(out, "--help --version\" -- \"$cur\"))\n        return\n    fi\n    case $prev in\n");
@@ -255,7 +257,7 @@ static void bash(wg_text *out)
         }
         wg_textf(out, "\" ;;\n");
     }
-    /* Instructions are in capitals; who types them in small letters gets them, too. */
+    /* Instructions are in capitals; small letters complete to them as well. */
     wg_textf(out, "    esac\n    [ \"$prev\" != semaphore ] || words='0 1 2 3 4 5 6 7'\n"
                   "    case $cur in\n    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$cur\")) ;;\n"
                   "    *) if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"

@@ -48,7 +48,7 @@ void wg_rows_title(const char *title, wg_text *out);
 void wg_rows_rest(size_t rows, uint64_t cycles, wg_text *out);          /* those that are not shown */
 void wg_path_part_text(const wg_row *r, uint64_t length, wg_text *out); /* the sentence about the largest part */
 void wg_path_row_json(const wg_row *r, wg_json *j);
-/* The sentence about the unit that works most, and its cycles; 0: none does. */
+/* Names the busiest unit and returns its cycles; 0 if no unit works. */
 uint64_t wg_busiest_text(const wg_profiled *all, uint64_t length, unsigned *tile, wg_text *out);
 void wg_rows_text(const wg_rows *t, const char *title, uint64_t top, uint64_t length, wg_text *out);
 void wg_path_text(const wg_profiled *all, uint64_t from, uint64_t to, uint64_t top, wg_text *out);

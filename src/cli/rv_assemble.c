@@ -386,7 +386,7 @@ static bool begins_with(const char *p, const char *end, const char *word, wg_rv_
 
 static void text(wg_rv *a, const char *p, const char *end, unsigned depth);
 
-/* The body between `p` and the matching .endr, and what follows it. NULL: there is none. */
+/* Finds the end of the body that begins at `p`, and what follows the matching .endr. NULL if there is no .endr. */
 static const char *body_end(const char *p, const char *end, const char **next)
 {
     for (unsigned open = 1; p < end;) {

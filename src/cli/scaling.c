@@ -9,7 +9,7 @@
 #include "machine/device.h"
 #include "machine/unit.h"
 
-/* The names that can be given. Those that cannot be scaled are listed, too, with the reason. */
+/* The names that can be given. Names that cannot be scaled are listed with the reason. */
 static const struct {
     const char *name;
     uint8_t agent;

@@ -147,7 +147,8 @@ void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome);
 void wg_races_grade(wg_races *r, size_t index, uint32_t timings, const wg_delay *witness);
 #define WG_UNGRADED_CLOCK "a core reads the clock, so results may differ without the race"
 #define WG_UNGRADED_UNTRIED "no timing of its parties was tried within the budget"
-/* This race has no grade after all, or (SIZE_MAX) those that need one and have none; says why. NULL: does not. `reason` stays the caller's. */
+/* Says why a race has no grade: race `index`, or (SIZE_MAX) every one that needs a grade and has none. NULL gives no reason. `reason` stays the
+ * caller's. */
 void wg_races_ungraded(wg_races *r, size_t index, const char *reason);
 /* With the remedy of report `cause`, report `index` is gone, too. */
 void wg_races_explain(wg_races *r, size_t cause, size_t index);

@@ -393,7 +393,7 @@ bool wg_race_same_parties(const wg_race *a, const wg_race *b)
            (same_agent(&a->a, &b->b) && same_agent(&a->b, &b->a));
 }
 
-/* Likewise at other places, in an unrolled loop for instance: equal instructions but for their operands, and one location. */
+/* The same pair elsewhere, as in an unrolled loop: equal opcodes and one location; operands may differ. */
 static bool same_instructions(const wg_race *a, const wg_race *b)
 {
     return a->a.thread < WG_THREADS && a->b.thread < WG_THREADS && wg_opcode(a->a.word) == wg_opcode(b->a.word) &&

@@ -66,7 +66,7 @@ typedef struct wg_assumed_part {
 } wg_assumed_part;
 bool wg_assumed_part_at(const wg_assumed *a, unsigned i, wg_assumed_part *part);
 
-/* The traffic to which the constant applies; 0: it is none of the NoC, DRAM or Ethernet. */
+/* The traffic to which the constant applies; 0 if it is no constant of the NoC, DRAM or Ethernet. */
 unsigned wg_assumed_traffic_of(const wg_constant *c);
 /* The assumed constants that apply to the tile's traffic: number i, or NULL. */
 const wg_constant *wg_assumed_constant_at(const wg_assumed *a, unsigned i);

@@ -122,7 +122,7 @@ typedef struct wg_walk_frame {
     uint64_t number;
     uint64_t arrived, at; /* arrived: no later than `at`, where the path is */
 } wg_walk_frame;
-/* Goes to the track that worked last, of any tile, and returns until when; 0: none did. */
+/* Moves to the track of any tile that worked last, and returns the end of that work; 0 if no track worked. */
 uint64_t wg_walk_last(wg_walk *w);
 /* True: the path goes along a frame; false: it has ended, in cycle w->at. */
 bool wg_walk_on(wg_walk *w, wg_walk_frame *f);

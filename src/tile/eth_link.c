@@ -162,7 +162,7 @@ static bool works(const wg_eth_link *l, uint64_t cycle)
     return l->up_at <= cycle && (cycle < l->cut_at || cycle >= l->again_at);
 }
 
-/* The cycle after `now` in which it comes up or goes down; WG_NEVER: none. */
+/* The next cycle after `now` in which the link comes up or goes down, or WG_NEVER. */
 static uint64_t changes_at(const wg_eth_link *l, uint64_t now)
 {
     return now < l->up_at ? l->up_at : now < l->cut_at ? l->cut_at : now < l->again_at ? l->again_at : WG_NEVER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a chip file, and as a cluster file: they parse, or the error has a position. Which they are is known from standard input, too. */
+/* Any bytes as a chip file, and as a cluster file: they parse, or the error has a position. On standard input a cluster file is recognised. */
 #include <stdlib.h>
 
 #include "cli/cluster_yaml.h"
